@@ -1,0 +1,1 @@
+//! The last filter before text leaves the process.

@@ -1,0 +1,756 @@
+//! An object as an arena of nodes.
+//!
+//! A tree is read once, never changed and then pointed into: by scrapers through handles, by grounding, by extraction. Nodes refer to
+//! their parent and next sibling by index and all text lives in one buffer, so a handle is four bytes, a pointer is written only when
+//! somebody asks for it, and dropping an object frees two allocations.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use sha2::{Digest, Sha256};
+
+use crate::pointer::{self, Pointer};
+
+/// Deepest nesting that is read. The API server's own JSON decoder stops at 10,000; no real object passes 40.
+pub const MAX_DEPTH: usize = 128;
+/// Most nodes of one object. An object of the 1.5 MiB that etcd takes has at most about 400,000.
+pub const MAX_NODES: usize = 2_000_000;
+
+const NONE: u32 = 0; // the root is nobody's sibling and nobody's child
+
+/// A node of one [`Tree`]; meaningless with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// The index in the arena, for hosts that hand out handles.
+    pub fn index(self) -> u32 {
+        self.0
+    }
+}
+
+/// JSON type of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Boolean,
+    /// A number, kept as it was written where the format allows.
+    Number,
+    /// A string.
+    Text,
+    /// A list.
+    Array,
+    /// A map.
+    Object,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: u32,
+    len: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    Null,
+    Boolean(bool),
+    Number(Span),
+    Text(Span),
+    Array { first: u32 },
+    Object { first: u32 },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    parent: u32,
+    next: u32,
+    /// Span of the member key, or the element index in `start`.
+    key: Span,
+    value: Value,
+}
+
+/// An object. See the module.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    nodes: Vec<Node>,
+    text: String,
+}
+
+/// What a view of an object leaves in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Visibility {
+    /// Keep the root's `status`.
+    pub status: bool,
+}
+
+/// Annotations under this prefix are users' declarations to this project. All others stay out of every view: operators keep copies of
+/// whole specs there, literal env values included.
+pub const ANNOTATION_PREFIX: &str = "aibom.k8saibom.dev/";
+
+impl Tree {
+    /// Reads an object from JSON.
+    ///
+    /// # Errors
+    /// Syntax errors with line and column, nesting over [`MAX_DEPTH`], more than [`MAX_NODES`] nodes, a key given twice.
+    pub fn from_json(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(bytes)
+    }
+
+    /// The whole object.
+    #[allow(clippy::unused_self)]
+    pub fn root(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    /// The node with this arena index, if there is one.
+    pub fn node(&self, index: u32) -> Option<NodeId> {
+        ((index as usize) < self.nodes.len()).then_some(NodeId(index))
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Never: a tree has at least its root.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    fn at_id(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    fn span(&self, span: Span) -> &str {
+        &self.text[span.start as usize..(span.start + span.len) as usize]
+    }
+
+    /// JSON type of a node.
+    pub fn kind(&self, id: NodeId) -> Kind {
+        match self.at_id(id).value {
+            Value::Null => Kind::Null,
+            Value::Boolean(_) => Kind::Boolean,
+            Value::Number(_) => Kind::Number,
+            Value::Text(_) => Kind::Text,
+            Value::Array { .. } => Kind::Array,
+            Value::Object { .. } => Kind::Object,
+        }
+    }
+
+    /// Whether the node is `null`.
+    pub fn is_null(&self, id: NodeId) -> bool {
+        matches!(self.at_id(id).value, Value::Null)
+    }
+
+    /// Members of an object or elements of an array, in order; nothing for other nodes.
+    pub fn children(&self, id: NodeId) -> Children<'_> {
+        let first = match self.at_id(id).value {
+            Value::Array { first } | Value::Object { first } => first,
+            _ => NONE,
+        };
+        Children { tree: self, next: first }
+    }
+
+    /// Members of an object with their keys, in order; nothing for other nodes.
+    pub fn members(&self, id: NodeId) -> impl Iterator<Item = (&str, NodeId)> {
+        let members = if self.kind(id) == Kind::Object { self.children(id) } else { Children { tree: self, next: NONE } };
+        members.map(|child| (self.span(self.at_id(child).key), child))
+    }
+
+    /// Elements of an array, in order; nothing for other nodes.
+    pub fn items(&self, id: NodeId) -> Children<'_> {
+        if self.kind(id) == Kind::Array { self.children(id) } else { Children { tree: self, next: NONE } }
+    }
+
+    /// Member of an object by key, `null` ones included.
+    pub fn member(&self, id: NodeId, key: &str) -> Option<NodeId> {
+        self.members(id).find(|(name, _)| *name == key).map(|(_, child)| child)
+    }
+
+    /// Member of an object by key; none when absent, `null`, or when this is no object.
+    pub fn get(&self, id: NodeId, key: &str) -> Option<NodeId> {
+        self.member(id, key).filter(|child| !self.is_null(*child))
+    }
+
+    fn step(&self, id: NodeId, token: &str) -> Option<NodeId> {
+        match self.kind(id) {
+            Kind::Object => self.member(id, token),
+            Kind::Array => {
+                // RFC 6901: digits without leading zeros.
+                if token.is_empty() || (token.len() > 1 && token.starts_with('0')) || !token.bytes().all(|b| b.is_ascii_digit()) {
+                    return None;
+                }
+                self.items(id).nth(token.parse().ok()?)
+            }
+            _ => None,
+        }
+    }
+
+    /// Descendant by an RFC 6901 pointer relative to the node, `null` ones included; none when absent or when the text is no pointer.
+    pub fn resolve(&self, id: NodeId, pointer: &str) -> Option<NodeId> {
+        if !pointer::is_valid(pointer) {
+            return None;
+        }
+        pointer::tokens(pointer).try_fold(id, |node, token| self.step(node, &token))
+    }
+
+    /// Like [`Tree::resolve`], and none for `null`.
+    pub fn at(&self, id: NodeId, pointer: &str) -> Option<NodeId> {
+        self.resolve(id, pointer).filter(|node| !self.is_null(*node))
+    }
+
+    /// Descendants by a pointer in which `*` stands for every member or element, in object order; `null` ones are left out. At most
+    /// `limit` nodes are returned.
+    pub fn select(&self, id: NodeId, pattern: &str, limit: usize) -> Vec<NodeId> {
+        let mut found = Vec::new();
+        if pointer::is_valid(pattern) {
+            let tokens: Vec<_> = pointer::tokens(pattern).collect();
+            self.select_into(id, &tokens, limit, &mut found);
+        }
+        found
+    }
+
+    fn select_into(&self, id: NodeId, tokens: &[std::borrow::Cow<'_, str>], limit: usize, found: &mut Vec<NodeId>) {
+        match tokens.split_first() {
+            _ if found.len() >= limit => {}
+            None => {
+                if !self.is_null(id) {
+                    found.push(id);
+                }
+            }
+            Some((token, rest)) if token == "*" => {
+                for child in self.children(id) {
+                    self.select_into(child, rest, limit, found);
+                }
+            }
+            Some((token, rest)) => {
+                if let Some(child) = self.step(id, token) {
+                    self.select_into(child, rest, limit, found);
+                }
+            }
+        }
+    }
+
+    /// First element of a list whose member `key` is the text `value`.
+    pub fn find(&self, id: NodeId, key: &str, value: &str) -> Option<NodeId> {
+        self.items(id).find(|item| self.get(*item, key).and_then(|node| self.text(node)) == Some(value))
+    }
+
+    /// The value of a text node.
+    pub fn text(&self, id: NodeId) -> Option<&str> {
+        match self.at_id(id).value {
+            Value::Text(span) => Some(self.span(span)),
+            _ => None,
+        }
+    }
+
+    /// The value of a text, number or boolean node, as text.
+    pub fn scalar(&self, id: NodeId) -> Option<&str> {
+        match self.at_id(id).value {
+            Value::Text(span) | Value::Number(span) => Some(self.span(span)),
+            Value::Boolean(true) => Some("true"),
+            Value::Boolean(false) => Some("false"),
+            _ => None,
+        }
+    }
+
+    /// The value of a number node that is an integer of 64 bits.
+    pub fn integer(&self, id: NodeId) -> Option<i64> {
+        match self.at_id(id).value {
+            Value::Number(span) => {
+                let text = self.span(span);
+                // 1.0 and 1e3 are integers in JSON's eyes; so are they in Kubernetes' decoder.
+                text.parse().ok().or_else(|| {
+                    let number: f64 = text.parse().ok()?;
+                    #[allow(clippy::cast_possible_truncation)]
+                    (number.fract() == 0.0 && number.abs() < 9.0e15).then_some(number as i64)
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of a boolean node.
+    pub fn boolean(&self, id: NodeId) -> Option<bool> {
+        match self.at_id(id).value {
+            Value::Boolean(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Where a node stands.
+    pub fn pointer(&self, id: NodeId) -> Pointer {
+        let mut chain = Vec::new();
+        let mut current = id.0;
+        while current != 0 {
+            chain.push(current);
+            current = self.nodes[current as usize].parent;
+        }
+        let mut text = String::new();
+        for index in chain.into_iter().rev() {
+            let node = &self.nodes[index as usize];
+            if matches!(self.nodes[node.parent as usize].value, Value::Array { .. }) {
+                pointer::push_token(&mut text, &node.key.start.to_string());
+            } else {
+                pointer::push_token(&mut text, self.span(node.key));
+            }
+        }
+        Pointer::parse(&text).unwrap_or_default()
+    }
+
+    /// Compact JSON of a node, members in the order in which they were read.
+    pub fn json(&self, id: NodeId) -> String {
+        let mut out = String::new();
+        let _ = self.write_json(id, &mut out);
+        out
+    }
+
+    fn write_json(&self, id: NodeId, out: &mut dyn fmt::Write) -> fmt::Result {
+        match self.at_id(id).value {
+            Value::Null => out.write_str("null"),
+            Value::Boolean(value) => out.write_str(if value { "true" } else { "false" }),
+            Value::Number(span) => out.write_str(self.span(span)),
+            Value::Text(span) => write_json_string(self.span(span), out),
+            Value::Array { .. } => {
+                out.write_char('[')?;
+                for (i, item) in self.items(id).enumerate() {
+                    if i > 0 {
+                        out.write_char(',')?;
+                    }
+                    self.write_json(item, out)?;
+                }
+                out.write_char(']')
+            }
+            Value::Object { .. } => {
+                out.write_char('{')?;
+                for (i, (key, member)) in self.members(id).enumerate() {
+                    if i > 0 {
+                        out.write_char(',')?;
+                    }
+                    write_json_string(key, out)?;
+                    out.write_char(':')?;
+                    self.write_json(member, out)?;
+                }
+                out.write_char('}')
+            }
+        }
+    }
+
+    /// SHA-256 over the compact JSON of the whole tree. Equal for equal views, so a scraper need not be called again.
+    pub fn sha256(&self) -> [u8; 32] {
+        struct Hash(Sha256);
+        impl fmt::Write for Hash {
+            fn write_str(&mut self, text: &str) -> fmt::Result {
+                self.0.update(text.as_bytes());
+                Ok(())
+            }
+        }
+        let mut hash = Hash(Sha256::new());
+        let _ = self.write_json(self.root(), &mut hash);
+        hash.0.finalize().into()
+    }
+
+    /// The part of an object that a scraper may see: no `managedFields`, no annotations but those under [`ANNOTATION_PREFIX`] (at the
+    /// root and in every pod template), and `status` only on request. Pointers in the view are pointers in the object.
+    #[must_use]
+    pub fn view(&self, object: NodeId, visibility: Visibility) -> Self {
+        let mut builder = Builder::default();
+        self.copy(object, Zone::Root, visibility, &mut builder, 0, Span { start: 0, len: 0 });
+        Self { nodes: builder.nodes, text: builder.text }
+    }
+
+    fn copy(&self, from: NodeId, zone: Zone, visibility: Visibility, to: &mut Builder, parent: u32, key: Span) -> u32 {
+        let own = to.push(parent, key, Value::Null);
+        let value = match self.at_id(from).value {
+            Value::Null => Value::Null,
+            Value::Boolean(value) => Value::Boolean(value),
+            Value::Number(span) => Value::Number(to.intern(self.span(span))),
+            Value::Text(span) => Value::Text(to.intern(self.span(span))),
+            Value::Array { .. } => {
+                let mut chain = Chain::default();
+                for (i, item) in self.items(from).enumerate() {
+                    let child = self.copy(item, Zone::Inner, visibility, to, own, Span { start: i as u32, len: 0 });
+                    chain.add(child, to);
+                }
+                Value::Array { first: chain.first }
+            }
+            Value::Object { .. } => {
+                let mut chain = Chain::default();
+                for (name, member) in self.members(from) {
+                    let Some(inner) = zone.enter(name, visibility) else { continue };
+                    let key = to.intern(name);
+                    let child = self.copy(member, inner, visibility, to, own, key);
+                    chain.add(child, to);
+                }
+                Value::Object { first: chain.first }
+            }
+        };
+        to.nodes[own as usize].value = value;
+        own
+    }
+}
+
+/// Where in an object a copy stands, as far as visibility depends on it.
+#[derive(Clone, Copy, PartialEq)]
+enum Zone {
+    Root,
+    Metadata,
+    Annotations,
+    Inner,
+}
+
+impl Zone {
+    /// The zone of a member, or none when it is left out of the view.
+    fn enter(self, key: &str, visibility: Visibility) -> Option<Self> {
+        match (self, key) {
+            (Self::Root, "status") if !visibility.status => None,
+            (Self::Root | Self::Inner, "metadata") => Some(Self::Metadata),
+            (Self::Metadata, "managedFields") => None,
+            (Self::Metadata, "annotations") => Some(Self::Annotations),
+            (Self::Annotations, key) if !key.starts_with(ANNOTATION_PREFIX) => None,
+            _ => Some(Self::Inner),
+        }
+    }
+}
+
+/// Iterator over sibling nodes.
+#[derive(Clone)]
+pub struct Children<'a> {
+    tree: &'a Tree,
+    next: u32,
+}
+
+impl Iterator for Children<'_> {
+    type Item = NodeId;
+
+    fn next(&mut self) -> Option<NodeId> {
+        if self.next == NONE {
+            return None;
+        }
+        let id = NodeId(self.next);
+        self.next = self.tree.at_id(id).next;
+        Some(id)
+    }
+}
+
+fn write_json_string(text: &str, out: &mut dyn fmt::Write) -> fmt::Result {
+    out.write_char('"')?;
+    let mut plain = 0;
+    for (i, byte) in text.bytes().enumerate() {
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0..=0x1f => "",
+            _ => continue,
+        };
+        out.write_str(&text[plain..i])?;
+        plain = i + 1;
+        if escape.is_empty() { write!(out, "\\u{byte:04x}")? } else { out.write_str(escape)? }
+    }
+    out.write_str(&text[plain..])?;
+    out.write_char('"')
+}
+
+#[derive(Default)]
+struct Builder {
+    nodes: Vec<Node>,
+    text: String,
+}
+
+/// Links siblings as they are built.
+#[derive(Default)]
+struct Chain {
+    first: u32,
+    last: u32,
+}
+
+impl Chain {
+    fn add(&mut self, child: u32, builder: &mut Builder) {
+        if self.first == NONE {
+            self.first = child;
+        } else {
+            builder.nodes[self.last as usize].next = child;
+        }
+        self.last = child;
+    }
+}
+
+impl Builder {
+    fn intern(&mut self, text: &str) -> Span {
+        let start = self.text.len() as u32;
+        self.text.push_str(text);
+        Span { start, len: text.len() as u32 }
+    }
+
+    fn push(&mut self, parent: u32, key: Span, value: Value) -> u32 {
+        self.nodes.push(Node { parent, next: NONE, key, value });
+        (self.nodes.len() - 1) as u32
+    }
+}
+
+struct Seed<'b> {
+    builder: &'b mut Builder,
+    parent: u32,
+    key: Span,
+    depth: usize,
+}
+
+impl Seed<'_> {
+    fn put<E>(self, value: impl FnOnce(&mut Builder) -> Value) -> Result<u32, E> {
+        let value = value(self.builder);
+        Ok(self.builder.push(self.parent, self.key, value))
+    }
+
+    fn open<E: serde::de::Error>(&mut self) -> Result<u32, E> {
+        if self.depth >= MAX_DEPTH {
+            return Err(E::custom(format_args!("nested deeper than {MAX_DEPTH} levels")));
+        }
+        Ok(self.builder.push(self.parent, self.key, Value::Null))
+    }
+}
+
+fn room<E: serde::de::Error>(builder: &Builder, text: usize) -> Result<(), E> {
+    if builder.nodes.len() >= MAX_NODES || builder.text.len() + text > u32::MAX as usize / 2 {
+        return Err(E::custom(format_args!("larger than {MAX_NODES} nodes")));
+    }
+    Ok(())
+}
+
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
+    type Value = u32;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u32, D::Error> {
+        room::<D::Error>(self.builder, 0)?;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_> {
+    type Value = u32;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON or YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<u32, E> {
+        self.put(|_| Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<u32, E> {
+        self.put(|_| Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<u32, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<u32, E> {
+        self.put(|_| Value::Boolean(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<u32, E> {
+        self.put(|b| Value::Number(b.intern(&value.to_string())))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<u32, E> {
+        self.put(|b| Value::Number(b.intern(&value.to_string())))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<u32, E> {
+        match serde_json::Number::from_f64(value) {
+            Some(number) => self.put(|b| Value::Number(b.intern(&number.to_string()))),
+            // YAML's .nan and .inf have no JSON form; Kubernetes refuses them too, extraction need not.
+            None => self.put(|_| Value::Null),
+        }
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<u32, E> {
+        room::<E>(self.builder, value.len())?;
+        self.put(|b| Value::Text(b.intern(value)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut access: A) -> Result<u32, A::Error> {
+        let own = self.open()?;
+        let mut chain = Chain::default();
+        let mut index = 0;
+        while let Some(child) = access.next_element_seed(Seed {
+            builder: self.builder,
+            parent: own,
+            key: Span { start: index, len: 0 },
+            depth: self.depth + 1,
+        })? {
+            chain.add(child, self.builder);
+            index += 1;
+        }
+        self.builder.nodes[own as usize].value = Value::Array { first: chain.first };
+        Ok(own)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut access: A) -> Result<u32, A::Error> {
+        let own = self.open()?;
+        let mut chain = Chain::default();
+        let mut keys = Keys::default();
+        while let Some(key) = access.next_key_seed(KeySeed)? {
+            room::<A::Error>(self.builder, key.len())?;
+            if !keys.insert(&key) {
+                return Err(A::Error::custom(format_args!("key `{}` is given twice", shorten(&key))));
+            }
+            let span = self.builder.intern(&key);
+            let child = access.next_value_seed(Seed { builder: self.builder, parent: own, key: span, depth: self.depth + 1 })?;
+            chain.add(child, self.builder);
+        }
+        self.builder.nodes[own as usize].value = Value::Object { first: chain.first };
+        Ok(own)
+    }
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(80).flat_map(char::escape_debug).collect()
+}
+
+/// Keys of one map seen so far.
+#[derive(Default)]
+struct Keys(HashSet<String>);
+
+impl Keys {
+    fn insert(&mut self, key: &str) -> bool {
+        self.0.insert(key.to_owned())
+    }
+}
+
+/// A map key as text; YAML allows numbers and booleans there.
+struct KeySeed;
+
+impl<'de> DeserializeSeed<'de> for KeySeed {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeySeed {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a scalar key")
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<String, E> {
+        Ok(value.to_owned())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<String, E> {
+        Ok(value)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_unit<E>(self) -> Result<String, E> {
+        Ok("null".to_owned())
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut builder = Builder::default();
+        Seed { builder: &mut builder, parent: 0, key: Span { start: 0, len: 0 }, depth: 0 }.deserialize(deserializer)?;
+        builder.nodes.shrink_to_fit();
+        builder.text.shrink_to_fit();
+        Ok(Self { nodes: builder.nodes, text: builder.text })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(json: &str) -> Tree {
+        Tree::from_json(json.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn pointers_resolve_and_are_written_back() {
+        let object = tree(r#"{"a":{"b/c":[{"n":null},{"k":"v"}]},"z":1}"#);
+        let node = object.at(object.root(), "/a/b~1c/1/k").unwrap();
+        assert_eq!(object.text(node), Some("v"));
+        assert_eq!(object.pointer(node).as_str(), "/a/b~1c/1/k");
+        assert_eq!(object.pointer(object.root()).as_str(), "");
+        assert!(object.at(object.root(), "/a/b~1c/0/n").is_none(), "null counts as absent");
+        assert!(object.resolve(object.root(), "/a/b~1c/0/n").is_some());
+        for absent in ["/a/b~1c/01", "/a/b~1c/-", "/a/b~1c/2", "/q", "a", "/z/0"] {
+            assert!(object.resolve(object.root(), absent).is_none(), "{absent}");
+        }
+    }
+
+    #[test]
+    fn select_walks_members_and_elements_in_order() {
+        let object = tree(r#"{"m":{"x":[{"n":1},{"n":2}],"y":[{"n":3},{"o":4}]}}"#);
+        let found: Vec<_> =
+            object.select(object.root(), "/m/*/*/n", 10).into_iter().map(|node| object.pointer(node).to_string()).collect();
+        assert_eq!(found, ["/m/x/0/n", "/m/x/1/n", "/m/y/0/n"]);
+        assert_eq!(object.select(object.root(), "/m/*/*/n", 2).len(), 2);
+    }
+
+    #[test]
+    fn json_round_trips() {
+        let text = r#"{"a":[1,-2,3.5,true,null,"q\"\\\n\u0001é"],"b":{},"c":[]}"#;
+        let object = tree(text);
+        assert_eq!(object.json(object.root()), text);
+    }
+
+    #[test]
+    fn a_view_hides_managed_fields_foreign_annotations_and_status() {
+        let object = tree(
+            r#"{"metadata":{"name":"x","managedFields":[{}],"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"s3cret","aibom.k8saibom.dev/model":"a/b"}},
+                "spec":{"template":{"metadata":{"annotations":{"other":"hidden"}}},"status":"kept"},"status":{"replicas":1}}"#,
+        );
+        let view = object.view(object.root(), Visibility::default());
+        assert_eq!(
+            view.json(view.root()),
+            r#"{"metadata":{"name":"x","annotations":{"aibom.k8saibom.dev/model":"a/b"}},"spec":{"template":{"metadata":{"annotations":{}}},"status":"kept"}}"#
+        );
+        let with_status = object.view(object.root(), Visibility { status: true });
+        assert!(with_status.at(with_status.root(), "/status/replicas").is_some());
+        assert_ne!(view.sha256(), with_status.sha256());
+    }
+
+    #[test]
+    fn a_key_given_twice_is_an_error() {
+        let error = Tree::from_json(br#"{"a":1,"a":2}"#).unwrap_err().to_string();
+        assert!(error.contains("`a` is given twice"), "{error}");
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_no_overflow() {
+        let deep = "[".repeat(100_000);
+        assert!(Tree::from_json(deep.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn integers_are_read_from_every_way_to_write_one() {
+        let object = tree(r#"{"a":1,"b":-5,"c":2.0,"d":1.5,"e":"3"}"#);
+        let read = |pointer: &str| object.integer(object.at(object.root(), pointer).unwrap());
+        assert_eq!([read("/a"), read("/b"), read("/c"), read("/d"), read("/e")], [Some(1), Some(-5), Some(2), None, None]);
+    }
+}
