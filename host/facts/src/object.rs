@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::pointer::Pointer;
-use crate::tree::Tree;
+use crate::tree::{NodeId, Tree};
 
 /// The name of a Kubernetes object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -27,7 +27,11 @@ pub struct ObjectRef {
 impl ObjectRef {
     /// Reads `apiVersion`, `kind` and the names in `metadata`. None when `apiVersion` or `kind` is no text or empty.
     pub fn of(object: &Tree) -> Option<Self> {
-        let root = object.root();
+        Self::of_node(object, object.root())
+    }
+
+    /// Like [`ObjectRef::of`] for an object that stands somewhere in a tree, such as an item of a `List`.
+    pub fn of_node(object: &Tree, root: NodeId) -> Option<Self> {
         let text = |pointer: &str| object.at(root, pointer).and_then(|node| object.text(node)).map(str::to_owned);
         let api_version = text("/apiVersion").filter(|text| !text.is_empty())?;
         let kind = text("/kind").filter(|text| !text.is_empty())?;
