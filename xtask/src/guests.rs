@@ -1,0 +1,261 @@
+//! Guests: compiled to core modules by cargo, then wrapped as components.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use wit_component::ComponentEncoder;
+use wit_parser::Resolve;
+
+use crate::toolchain::{Choice, GuestToolchain};
+use crate::workspace::{Workspace, is_ci, note, shown, step, write_if_changed};
+
+/// The name under which the guests of `tests/hostile` are asked for.
+const HOSTILE: &str = "hostile";
+
+/// What the host accepts as a plugin; a family that grows over it would not load.
+const SIZE_CAP: usize = 2 * 1024 * 1024;
+
+#[derive(Args, Default)]
+pub(crate) struct BuildArgs {
+    /// Families to build (folders under plugins/ with a plugin.toml), or `hostile`; all when none is named
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
+    /// Where the compiler for the guests comes from
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) toolchain: Choice,
+}
+
+/// A component that was built.
+pub(crate) struct Guest {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+}
+
+/// Builds what `args` names and gives the families among it, sorted by name.
+pub(crate) fn build(workspace: &Workspace, args: &BuildArgs) -> Result<Vec<Guest>> {
+    let known = families(workspace)?;
+    for name in &args.names {
+        if name != HOSTILE && !known.iter().any(|family| &family.name == name) {
+            let names: Vec<&str> = known.iter().map(|family| family.name.as_str()).collect();
+            bail!(
+                "there is no plugin family `{name}`; known are: {}, {HOSTILE} (a family is a folder in plugins/ that holds a plugin.toml)",
+                names.join(", ")
+            );
+        }
+    }
+    let wanted = |name: &str| args.names.is_empty() || args.names.iter().any(|asked| asked == name);
+    let families: Vec<Family> = known.into_iter().filter(|family| wanted(&family.name)).collect();
+
+    let toolchain = GuestToolchain::find(workspace, args.toolchain)?;
+    let built = if families.is_empty() { Vec::new() } else { build_families(workspace, &toolchain, &families)? };
+    if wanted(HOSTILE) {
+        build_hostile(workspace, &toolchain)?;
+    }
+    Ok(built)
+}
+
+/// One folder under `plugins/`.
+struct Family {
+    name: String,
+    /// Name of its package, for `cargo build -p`.
+    package: String,
+    manifest: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    package: Package,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+}
+
+fn families(workspace: &Workspace) -> Result<Vec<Family>> {
+    let folder = workspace.path("plugins");
+    let mut families = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("could not read {}", folder.display()))? {
+        let path = entry?.path();
+        let manifest = path.join("Cargo.toml");
+        if !path.join("plugin.toml").is_file() || !manifest.is_file() {
+            continue;
+        }
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        let text = fs::read_to_string(&manifest).with_context(|| format!("could not read {}", manifest.display()))?;
+        let parsed: Manifest = toml::from_str(&text).with_context(|| format!("{} is not a package manifest", workspace.show(&manifest)))?;
+        families.push(Family { name: name.to_owned(), package: parsed.package.name, manifest });
+    }
+    families.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(families)
+}
+
+fn build_families(workspace: &Workspace, toolchain: &GuestToolchain, families: &[Family]) -> Result<Vec<Guest>> {
+    let names: Vec<&str> = families.iter().map(|family| family.name.as_str()).collect();
+    step(format!("Building plugins ({}) with {}", names.join(", "), toolchain.describe()));
+    let mut command = toolchain.cargo_build(workspace, &workspace.path("plugins"));
+    for family in families {
+        command.args(["-p", &family.package]);
+    }
+    let modules = compile(&mut command)?;
+    let contract = Contract::newest(workspace)?;
+    let mut guests = Vec::new();
+    for family in families {
+        let Some(module) = modules.iter().find(|module| module.manifest == family.manifest) else {
+            bail!(
+                "plugins/{} built no WebAssembly module; its Cargo.toml needs `[lib] crate-type = [\"cdylib\"]` (add \"rlib\" for native tests)",
+                family.name
+            );
+        };
+        let component = componentize(&module.file)?;
+        contract.check(&component).with_context(|| format!("plugins/{} does not keep the contract of {}", family.name, contract.folder))?;
+        if component.len() > SIZE_CAP {
+            bail!(
+                "plugins/{}: the component has {} bytes, the cap is {SIZE_CAP}; look for large dependencies or missing size options",
+                family.name,
+                component.len()
+            );
+        }
+        let path = workspace.path("target/plugins").join(format!("{}.wasm", family.name));
+        write(workspace, &path, &component)?;
+        guests.push(Guest { name: family.name.clone(), path });
+    }
+    Ok(guests)
+}
+
+/// Each example of `tests/hostile` is one guest. Their worlds are not checked: breaking the contract is the point of some.
+fn build_hostile(workspace: &Workspace, toolchain: &GuestToolchain) -> Result<()> {
+    let folder = workspace.path("tests/hostile");
+    if !folder.join("Cargo.toml").is_file() {
+        note("tests/hostile has no Cargo.toml: no hostile guests to build");
+        return Ok(());
+    }
+    step("Building the hostile guests of the tests");
+    let mut command = toolchain.cargo_build(workspace, &folder);
+    command.arg("--examples");
+    let mut modules = compile(&mut command)?;
+    modules.retain(|module| module.is_example);
+    modules.sort_by(|a, b| a.target.cmp(&b.target));
+    for module in modules {
+        let component = componentize(&module.file)?;
+        write(workspace, &workspace.path("target/hostile").join(format!("{}.wasm", module.target)), &component)?;
+    }
+    Ok(())
+}
+
+fn write(workspace: &Workspace, path: &Path, component: &[u8]) -> Result<()> {
+    let changed = write_if_changed(path, component)?;
+    let digest = Sha256::digest(component).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    let state = if changed { "" } else { " (unchanged)" };
+    note(format!("{:<34} {:>8} bytes  sha256:{digest}{state}", workspace.show(path), component.len()));
+    Ok(())
+}
+
+/// A core module that cargo reported.
+struct Module {
+    manifest: PathBuf,
+    target: String,
+    is_example: bool,
+    file: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    manifest_path: Option<PathBuf>,
+    target: Option<Target>,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+/// Runs cargo and collects the modules from its messages, so that no file name is guessed.
+fn compile(command: &mut Command) -> Result<Vec<Module>> {
+    command.arg("--message-format=json-render-diagnostics");
+    if is_ci() {
+        command.arg("--locked");
+    }
+    let what = shown(command);
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("could not start `{what}`"))?;
+    let stdout = child.stdout.take().context("no standard output of cargo")?;
+    let mut modules = Vec::new();
+    for line in BufReader::new(stdout).lines() {
+        let line = line?;
+        let Ok(message) = serde_json::from_str::<Message>(&line) else { continue };
+        if message.reason != "compiler-artifact" {
+            continue;
+        }
+        let (Some(manifest), Some(target)) = (message.manifest_path, message.target) else { continue };
+        let Some(file) = message.filenames.into_iter().find(|file| file.extension().is_some_and(|extension| extension == "wasm")) else {
+            continue;
+        };
+        let is_example = target.kind.iter().any(|kind| kind == "example");
+        modules.push(Module { manifest, target: target.name, is_example, file });
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("the guests did not compile (`{what}`, {status}); the compiler's messages are above");
+    }
+    Ok(modules)
+}
+
+fn componentize(module: &Path) -> Result<Vec<u8>> {
+    let bytes = fs::read(module).with_context(|| format!("could not read {}", module.display()))?;
+    let encode = || -> Result<Vec<u8>> { ComponentEncoder::default().validate(true).module(&bytes)?.encode() };
+    encode().with_context(|| {
+        format!(
+            "{} could not be wrapped as a component (does the crate export a scraper through the SDK's macro, and import nothing else?)",
+            module.display()
+        )
+    })
+}
+
+/// The world that every family must fit.
+struct Contract {
+    folder: String,
+    resolve: Resolve,
+    world: wit_parser::WorldId,
+}
+
+impl Contract {
+    /// The contract directory with the highest version.
+    fn newest(workspace: &Workspace) -> Result<Self> {
+        let mut versions: Vec<((u64, u64, u64), PathBuf)> = Vec::new();
+        for entry in fs::read_dir(workspace.path("wit")).context("could not read wit/")? {
+            let path = entry?.path();
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            if let Some(version) = name.strip_prefix('v').and_then(version) {
+                versions.push((version, path));
+            }
+        }
+        versions.sort();
+        let (_, path) = versions.pop().context("wit/ holds no contract (a folder named v<major>.<minor>.<patch>)")?;
+        let mut resolve = Resolve::default();
+        let (package, _) = resolve.push_path(&path).with_context(|| format!("{} does not parse", workspace.show(&path)))?;
+        let world =
+            resolve.select_world(&[package], Some("plugin")).with_context(|| format!("{} has no world `plugin`", workspace.show(&path)))?;
+        Ok(Self { folder: workspace.show(&path), resolve, world })
+    }
+
+    fn check(&self, component: &[u8]) -> Result<()> {
+        wit_component::targets(&self.resolve, self.world, component, true)
+    }
+}
+
+fn version(text: &str) -> Option<(u64, u64, u64)> {
+    let mut parts = text.split('.').map(|part| part.parse().ok());
+    let version = (parts.next()??, parts.next()??, parts.next()??);
+    parts.next().is_none().then_some(version)
+}
