@@ -170,7 +170,9 @@ impl Source {
     /// Confidence of one piece of evidence of this kind, in hundredths.
     pub fn hundredths(self) -> u8 {
         match self {
-            Self::CrdField | Self::ImageReference | Self::PodStatus | Self::VolumeSource | Self::ResourceRequest | Self::NodeSelector => 100,
+            Self::CrdField | Self::ImageReference | Self::PodStatus | Self::VolumeSource | Self::ResourceRequest | Self::NodeSelector => {
+                100
+            }
             Self::ContainerArg | Self::EnvVar => 90,
             Self::WorkloadAnnotation => 80,
             Self::ShellScript => 60,
@@ -337,17 +339,8 @@ pub enum Role {
 
 impl Role {
     /// Every role.
-    pub const ALL: [Self; 9] = [
-        Self::Main,
-        Self::Draft,
-        Self::Adapter,
-        Self::Tokenizer,
-        Self::Embedding,
-        Self::Reranker,
-        Self::Judge,
-        Self::Base,
-        Self::Target,
-    ];
+    pub const ALL: [Self; 9] =
+        [Self::Main, Self::Draft, Self::Adapter, Self::Tokenizer, Self::Embedding, Self::Reranker, Self::Judge, Self::Base, Self::Target];
 
     /// The word used in documents.
     pub fn as_str(self) -> &'static str {

@@ -87,9 +87,9 @@ pub(crate) fn push_token(text: &mut String, token: &str) {
 
 /// Unescaped tokens of a pointer text; the leading `/` is taken for granted.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    text.split('/').skip(1).map(|token| {
-        if token.contains('~') { Cow::Owned(token.replace("~1", "/").replace("~0", "~")) } else { Cow::Borrowed(token) }
-    })
+    text.split('/')
+        .skip(1)
+        .map(|token| if token.contains('~') { Cow::Owned(token.replace("~1", "/").replace("~0", "~")) } else { Cow::Borrowed(token) })
 }
 
 /// Whether the text keeps to the grammar of RFC 6901.

@@ -706,8 +706,7 @@ mod tests {
     #[test]
     fn select_walks_members_and_elements_in_order() {
         let object = tree(r#"{"m":{"x":[{"n":1},{"n":2}],"y":[{"n":3},{"o":4}]}}"#);
-        let found: Vec<_> =
-            object.select(object.root(), "/m/*/*/n", 10).into_iter().map(|node| object.pointer(node).to_string()).collect();
+        let found: Vec<_> = object.select(object.root(), "/m/*/*/n", 10).into_iter().map(|node| object.pointer(node).to_string()).collect();
         assert_eq!(found, ["/m/x/0/n", "/m/x/1/n", "/m/y/0/n"]);
         assert_eq!(object.select(object.root(), "/m/*/*/n", 2).len(), 2);
     }
