@@ -17,7 +17,7 @@
 //! * [`image`], [`model`] and [`purl`] parse and canonicalise the references that manifests contain.
 //! * [`redact::Redactor`] is the last filter before any text leaves the process.
 //!
-//! Dependencies: `serde`, `serde_json` and `sha2`; no other crate of the host.
+//! Dependencies: `serde`, `serde_json`, `sha2`, `thiserror` and `packageurl`; no other crate of the host.
 
 pub mod image;
 pub mod inventory;
