@@ -1,0 +1,322 @@
+//! Reading an object whose every field may be absent, null or of the wrong type.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::rc::Rc;
+
+use crate::{Locator, Node, NodeKind, Problem, Report};
+
+/// Problems kept per report. One malformed list can hold a million wrong elements; a reader of the report needs a few.
+const MAX_PROBLEMS: usize = 64;
+
+/// Collects problems while an object is read. One per call of `scrape`.
+///
+/// ```no_run
+/// # use k8s_aibom_sdk::*;
+/// # fn example(object: &Node) -> Report {
+/// let reader = Reader::new();
+/// let spec = reader.read(object).required("spec");
+/// let mut report = Report::new();
+/// report.state("example.mode", spec.text("mode").map(Claim::declared));
+/// reader.finish(report)
+/// # }
+/// ```
+#[derive(Default)]
+pub struct Reader {
+    problems: RefCell<Vec<Problem>>,
+    left_out: Cell<usize>,
+}
+
+/// A value with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found<T> {
+    /// The value.
+    pub value: T,
+    /// Where it was read.
+    pub at: Locator,
+}
+
+/// A text with its place; never empty.
+pub type Text = Found<String>;
+
+impl Found<String> {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.value
+    }
+}
+
+/// A part of an object, present or not. Reading from an absent part finds nothing and is no problem, so that a chain of parts needs no
+/// branches.
+#[derive(Clone)]
+pub struct Part<'a> {
+    reader: &'a Reader,
+    node: Option<Handle<'a>>,
+    at: Locator,
+}
+
+/// Handles belong to the host and cannot be copied; they can be shared.
+#[derive(Clone)]
+enum Handle<'a> {
+    Borrowed(&'a Node),
+    Shared(Rc<Node>),
+}
+
+impl Handle<'_> {
+    fn node(&self) -> &Node {
+        match self {
+            Self::Borrowed(node) => node,
+            Self::Shared(node) => node,
+        }
+    }
+}
+
+/// Appends `/` and the token, escaped as RFC 6901 says.
+pub(crate) fn push_token(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    if token.contains(['~', '/']) {
+        pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
+    } else {
+        pointer.push_str(token);
+    }
+}
+
+fn word(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Null => "null",
+        NodeKind::Boolean => "a boolean",
+        NodeKind::Number => "a number",
+        NodeKind::Text => "a string",
+        NodeKind::Array => "a list",
+        NodeKind::Object => "an object",
+    }
+}
+
+impl Reader {
+    /// A reader without problems yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Starts reading at an object (or at any node). What is no object gives a problem and an absent part.
+    pub fn read<'a>(&'a self, node: &'a Node) -> Part<'a> {
+        let part = Part { reader: self, at: node.locator(), node: Some(Handle::Borrowed(node)) };
+        part.must_be(NodeKind::Object, "an object")
+    }
+
+    /// A part that is not there, for a related object that was not given.
+    pub fn nothing(&self) -> Part<'_> {
+        Part { reader: self, node: None, at: Locator { object: 0, pointer: String::new() } }
+    }
+
+    /// Records that something was skipped. The same words at the same place are kept once.
+    pub fn problem(&self, at: Locator, message: impl fmt::Display) {
+        let problem = Problem { at, message: message.to_string() };
+        let mut problems = self.problems.borrow_mut();
+        if problems.contains(&problem) {
+            return;
+        }
+        if problems.len() < MAX_PROBLEMS {
+            problems.push(problem);
+        } else {
+            self.left_out.set(self.left_out.get() + 1);
+        }
+    }
+
+    /// Adds the problems to the report.
+    pub fn finish(self, mut report: Report) -> Report {
+        report.problems.append(&mut self.problems.into_inner());
+        let left_out = self.left_out.get();
+        if left_out > 0 {
+            let at = Locator { object: 0, pointer: String::new() };
+            report.problems.push(Problem { at, message: format!("{left_out} further problems are left out") });
+        }
+        report
+    }
+}
+
+impl<'a> Part<'a> {
+    /// Whether it is there.
+    pub fn exists(&self) -> bool {
+        self.node.is_some()
+    }
+
+    /// Its place, if it is there.
+    pub fn place(&self) -> Option<Locator> {
+        self.node.as_ref().map(|_| self.at.clone())
+    }
+
+    /// Keys of its members, in order.
+    pub fn keys(&self) -> Vec<String> {
+        self.node.as_ref().map(|handle| handle.node().keys()).unwrap_or_default()
+    }
+
+    /// Whether a member is there and not null, whatever its type.
+    pub fn has(&self, key: &str) -> bool {
+        self.node.as_ref().is_some_and(|handle| handle.node().get(key).is_some())
+    }
+
+    /// Records a problem with this part or a member of it.
+    pub fn problem(&self, key: &str, message: impl fmt::Display) {
+        self.reader.problem(if key.is_empty() { self.at.clone() } else { self.at_key(key) }, message);
+    }
+
+    fn at_key(&self, key: &str) -> Locator {
+        let mut at = self.at.clone();
+        push_token(&mut at.pointer, key);
+        at
+    }
+
+    fn wrong(&self, at: &Locator, expected: &str, found: NodeKind) {
+        let place = if at.pointer.is_empty() { "the root" } else { at.pointer.as_str() };
+        self.reader.problem(at.clone(), format_args!("expected {expected} at {place}, found {}", word(found)));
+    }
+
+    fn absent(&self) -> Self {
+        Self { reader: self.reader, node: None, at: self.at.clone() }
+    }
+
+    fn must_be(self, kind: NodeKind, expected: &str) -> Self {
+        let found = self.node.as_ref().map(|handle| handle.node().kind());
+        match found {
+            Some(found) if found != kind => {
+                self.wrong(&self.at, expected, found);
+                self.absent()
+            }
+            _ => self,
+        }
+    }
+
+    /// The member's node and place; none when absent or null.
+    fn member(&self, key: &str) -> Option<(Node, Locator)> {
+        let node = self.node.as_ref()?.node().get(key)?;
+        Some((node, self.at_key(key)))
+    }
+
+    fn typed(&self, key: &str, kind: NodeKind, expected: &str) -> Self {
+        match self.member(key) {
+            Some((node, at)) => Self { reader: self.reader, node: Some(Handle::Shared(Rc::new(node))), at }.must_be(kind, expected),
+            None => self.absent(),
+        }
+    }
+
+    /// A member that is an object.
+    #[must_use]
+    pub fn part(&self, key: &str) -> Self {
+        self.typed(key, NodeKind::Object, "an object")
+    }
+
+    /// A member that is an object and without which there is nothing to say: its absence is a problem.
+    #[must_use]
+    pub fn required(&self, key: &str) -> Self {
+        let part = self.part(key);
+        if self.exists() && !part.exists() && !self.has(key) {
+            self.reader.problem(self.at.clone(), format_args!("expected an object at {}, found nothing", self.at_key(key).pointer));
+        }
+        part
+    }
+
+    /// A member that is a text; empty ones count as absent.
+    pub fn text(&self, key: &str) -> Option<Text> {
+        let (node, at) = self.member(key)?;
+        let Some(value) = node.text() else {
+            self.wrong(&at, "a string", node.kind());
+            return None;
+        };
+        (!value.is_empty()).then_some(Found { value, at })
+    }
+
+    /// A member that should be a text and that writers of YAML often leave unquoted (`tag: 1.10`): numbers and booleans are read as
+    /// they stand and reported, since an API server refuses them.
+    pub fn scalar(&self, key: &str) -> Option<Text> {
+        let (node, at) = self.member(key)?;
+        match node.kind() {
+            NodeKind::Number | NodeKind::Boolean => {
+                self.wrong(&at, "a string", node.kind());
+                Some(Found { value: node.json(), at })
+            }
+            _ => self.text(key),
+        }
+    }
+
+    /// A member that may be a text or a number: a quantity, a percentage.
+    pub fn quantity(&self, key: &str) -> Option<Text> {
+        let (node, at) = self.member(key)?;
+        match node.kind() {
+            NodeKind::Number => Some(Found { value: node.json(), at }),
+            NodeKind::Text => self.text(key),
+            found => {
+                self.wrong(&at, "a quantity", found);
+                None
+            }
+        }
+    }
+
+    /// A member that is a whole number.
+    pub fn integer(&self, key: &str) -> Option<Found<i64>> {
+        let (node, at) = self.member(key)?;
+        let value = node.integer();
+        if value.is_none() {
+            self.wrong(&at, "a whole number", node.kind());
+        }
+        Some(Found { value: value?, at })
+    }
+
+    /// A member that is true or false.
+    pub fn flag(&self, key: &str) -> Option<Found<bool>> {
+        let (node, at) = self.member(key)?;
+        let value = node.boolean();
+        if value.is_none() {
+            self.wrong(&at, "a boolean", node.kind());
+        }
+        Some(Found { value: value?, at })
+    }
+
+    /// A member that is one of some words. Another word is a problem and still returned: it is what the object says.
+    pub fn one_of(&self, key: &str, words: &[&str]) -> Option<Text> {
+        let text = self.text(key)?;
+        if !words.contains(&text.as_str()) {
+            self.reader.problem(text.at.clone(), format_args!("`{}` is none of {}", text.value, words.join(", ")));
+        }
+        Some(text)
+    }
+
+    /// Place of a member that is a list, to be handed to the host.
+    pub fn list(&self, key: &str) -> Option<Locator> {
+        self.typed(key, NodeKind::Array, "a list").place()
+    }
+
+    /// Elements of a member that is a list of objects. Others are reported and skipped.
+    pub fn each(&self, key: &str) -> Vec<Self> {
+        let list = self.typed(key, NodeKind::Array, "a list");
+        let Some(handle) = &list.node else { return Vec::new() };
+        let parts = handle.node().items().into_iter().enumerate().map(|(index, node)| {
+            let at = list.at_key(&index.to_string());
+            Self { reader: self.reader, node: Some(Handle::Shared(Rc::new(node))), at }.must_be(NodeKind::Object, "an object")
+        });
+        parts.filter(Self::exists).collect()
+    }
+
+    /// Members of a member that is a map of objects, with their keys. Others, null ones included, are reported and skipped.
+    pub fn members(&self, key: &str) -> Vec<(String, Self)> {
+        let map = self.part(key);
+        let members = map.keys().into_iter().map(|name| {
+            let part = map.required(&name);
+            (name, part)
+        });
+        members.filter(|(_, part)| part.exists()).collect()
+    }
+
+    /// The first element of a list of named objects, such as an env list.
+    #[must_use]
+    pub fn named(&self, key: &str, name: &str) -> Self {
+        let list = self.typed(key, NodeKind::Array, "a list");
+        match list.node.as_ref().and_then(|handle| handle.node().find("name", name)) {
+            Some(node) => {
+                let at = node.locator();
+                Self { reader: self.reader, node: Some(Handle::Shared(Rc::new(node))), at }
+            }
+            None => self.absent(),
+        }
+    }
+}
