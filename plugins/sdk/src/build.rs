@@ -3,9 +3,7 @@
 use std::fmt;
 
 use crate::reader::Found;
-use crate::{
-    Claim, Container, Description, Failure, Item, KindRef, Locator, PodTemplate, Problem, Property, Report, Text, Want,
-};
+use crate::{Claim, Container, Description, Failure, Item, KindRef, Locator, PodTemplate, Problem, Property, Report, Text, Want};
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$case_doc:meta])* $case:ident => $word:literal,)* }) => {
@@ -205,14 +203,7 @@ impl Item {
 impl PodTemplate {
     /// The PodTemplateSpec or PodSpec at a place.
     pub fn new(at: Locator) -> Self {
-        Self {
-            at,
-            name: String::new(),
-            role: String::new(),
-            duty: Duty::Unknown.into(),
-            inherited_env: Vec::new(),
-            properties: Vec::new(),
-        }
+        Self { at, name: String::new(), role: String::new(), duty: Duty::Unknown.into(), inherited_env: Vec::new(), properties: Vec::new() }
     }
 
     /// Gives it a name that is unique in the report.

@@ -154,7 +154,7 @@ macro_rules! export_scraper {
                 }
             }
 
-            $crate::bindings::export_plugin!(Component with_types_in $crate::bindings);
+    $crate::bindings::export_plugin!(Component with_types_in $crate::bindings);
         };
     };
 }

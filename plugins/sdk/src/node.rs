@@ -61,7 +61,10 @@ impl Node {
         let mut found = vec![self.clone()];
         for token in pattern.split('/').skip(1) {
             found = if token == "*" {
-                found.iter().flat_map(|node| node.keys().iter().map(|key| node.child(key)).chain(node.items()).collect::<Vec<_>>()).collect()
+                found
+                    .iter()
+                    .flat_map(|node| node.keys().iter().map(|key| node.child(key)).chain(node.items()).collect::<Vec<_>>())
+                    .collect()
             } else {
                 found.iter().filter_map(|node| node.at(&format!("/{token}"))).collect()
             };

@@ -124,9 +124,9 @@ impl Reader {
     }
 
     /// Adds the problems to the report.
-    pub fn finish(self, mut report: Report) -> Report {
-        report.problems.append(&mut self.problems.into_inner());
-        let left_out = self.left_out.get();
+    pub fn finish(&self, mut report: Report) -> Report {
+        report.problems.append(&mut self.problems.take());
+        let left_out = self.left_out.take();
         if left_out > 0 {
             let at = Locator { object: 0, pointer: String::new() };
             report.problems.push(Problem { at, message: format!("{left_out} further problems are left out") });
@@ -135,7 +135,7 @@ impl Reader {
     }
 }
 
-impl<'a> Part<'a> {
+impl Part<'_> {
     /// Whether it is there.
     pub fn exists(&self) -> bool {
         self.node.is_some()
