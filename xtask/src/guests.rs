@@ -18,18 +18,18 @@ use crate::workspace::{Workspace, is_ci, note, shown, step, write_if_changed};
 /// The name under which the guests of `tests/hostile` are asked for.
 const HOSTILE: &str = "hostile";
 
-/// What the host accepts as a plugin; a family that grows over it would not load.
+/// A family is tens of kilobytes; one that comes near this carries something it should not.
 const SIZE_CAP: usize = 2 * 1024 * 1024;
 
-#[derive(Args, Default)]
+#[derive(Args)]
 pub(crate) struct BuildArgs {
     /// Families to build (folders under plugins/ with a plugin.toml), or `hostile`; all when none is named
     #[arg(value_name = "NAME")]
-    pub(crate) names: Vec<String>,
+    names: Vec<String>,
 
     /// Where the compiler for the guests comes from
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) toolchain: Choice,
+    toolchain: Choice,
 }
 
 /// A component that was built.
@@ -38,27 +38,47 @@ pub(crate) struct Guest {
     pub(crate) path: PathBuf,
 }
 
-/// Builds what `args` names and gives the families among it, sorted by name.
-pub(crate) fn build(workspace: &Workspace, args: &BuildArgs) -> Result<Vec<Guest>> {
-    let known = families(workspace)?;
-    for name in &args.names {
-        if name != HOSTILE && !known.iter().any(|family| &family.name == name) {
-            let names: Vec<&str> = known.iter().map(|family| family.name.as_str()).collect();
-            bail!(
-                "there is no plugin family `{name}`; known are: {}, {HOSTILE} (a family is a folder in plugins/ that holds a plugin.toml)",
-                names.join(", ")
-            );
-        }
-    }
-    let wanted = |name: &str| args.names.is_empty() || args.names.iter().any(|asked| asked == name);
-    let families: Vec<Family> = known.into_iter().filter(|family| wanted(&family.name)).collect();
-
+/// Builds what the command line names.
+pub(crate) fn build(workspace: &Workspace, args: &BuildArgs) -> Result<()> {
+    let (hostile, names): (Vec<String>, Vec<String>) = args.names.iter().cloned().partition(|name| name == HOSTILE);
     let toolchain = GuestToolchain::find(workspace, args.toolchain)?;
-    let built = if families.is_empty() { Vec::new() } else { build_families(workspace, &toolchain, &families)? };
-    if wanted(HOSTILE) {
+    if args.names.is_empty() || !names.is_empty() {
+        compile_families(workspace, &toolchain, &select(workspace, &names)?)?;
+    }
+    if args.names.is_empty() || !hostile.is_empty() {
         build_hostile(workspace, &toolchain)?;
     }
-    Ok(built)
+    Ok(())
+}
+
+/// Builds families, all of them when none is named.
+pub(crate) fn build_families(workspace: &Workspace, names: &[String], toolchain: Choice) -> Result<Vec<Guest>> {
+    let families = select(workspace, names)?;
+    compile_families(workspace, &GuestToolchain::find(workspace, toolchain)?, &families)
+}
+
+/// Builds all families, which it gives, and the hostile guests of the tests.
+pub(crate) fn build_all(workspace: &Workspace, toolchain: Choice) -> Result<Vec<Guest>> {
+    let toolchain = GuestToolchain::find(workspace, toolchain)?;
+    let guests = compile_families(workspace, &toolchain, &select(workspace, &[])?)?;
+    build_hostile(workspace, &toolchain)?;
+    Ok(guests)
+}
+
+/// The named families, or all.
+fn select(workspace: &Workspace, names: &[String]) -> Result<Vec<Family>> {
+    let known = families(workspace)?;
+    if known.is_empty() {
+        bail!("plugins/ holds no plugin family (a folder with a Cargo.toml and a plugin.toml)");
+    }
+    if let Some(unknown) = names.iter().find(|name| !known.iter().any(|family| &&family.name == name)) {
+        let known: Vec<&str> = known.iter().map(|family| family.name.as_str()).collect();
+        bail!(
+            "there is no plugin family `{unknown}`; known are: {} (a family is a folder in plugins/ that holds a plugin.toml)",
+            known.join(", ")
+        );
+    }
+    Ok(known.into_iter().filter(|family| names.is_empty() || names.contains(&family.name)).collect())
 }
 
 /// One folder under `plugins/`.
@@ -97,7 +117,7 @@ fn families(workspace: &Workspace) -> Result<Vec<Family>> {
     Ok(families)
 }
 
-fn build_families(workspace: &Workspace, toolchain: &GuestToolchain, families: &[Family]) -> Result<Vec<Guest>> {
+fn compile_families(workspace: &Workspace, toolchain: &GuestToolchain, families: &[Family]) -> Result<Vec<Guest>> {
     let names: Vec<&str> = families.iter().map(|family| family.name.as_str()).collect();
     step(format!("Building plugins ({}) with {}", names.join(", "), toolchain.describe()));
     let mut command = toolchain.cargo_build(workspace, &workspace.path("plugins"));
@@ -123,7 +143,7 @@ fn build_families(workspace: &Workspace, toolchain: &GuestToolchain, families: &
                 component.len()
             );
         }
-        let path = workspace.path("target/plugins").join(format!("{}.wasm", family.name));
+        let path = workspace.plugins().join(format!("{}.wasm", family.name));
         write(workspace, &path, &component)?;
         guests.push(Guest { name: family.name.clone(), path });
     }

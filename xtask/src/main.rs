@@ -3,12 +3,21 @@
 //! Two commands do all set-up on a machine that has Rust: `demo` and `test`. The others are the steps of these two, for daily work.
 //! Each command prints a line `==> step` before it starts something that may take a while, and an error says what to do next.
 
+#![allow(clippy::print_stdout, reason = "results of a command go to standard output, progress to standard error")]
+
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+mod bench;
+mod corpus;
+mod demo;
+mod deny;
 mod guests;
+mod plugins;
+mod rules;
+mod test;
 mod toolchain;
 mod workspace;
 
@@ -32,11 +41,28 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build the plugins into target/plugins/<name>.wasm (and the hostile guests of the tests into target/hostile/)
+    /// Build everything, scan the bundled examples, show the table and where the documents are
+    Demo,
+    /// Run all that continuous integration runs, or the named steps of it
+    ///
+    /// Every step runs even when an earlier one failed, except those that need what the failed one builds; the summary at the end says
+    /// how long each took and which failed. Under CI (the variable CI is set) lock files must be up to date.
+    Test(test::TestArgs),
+    /// Build the plugins into target/plugins/<name>.wasm, and the hostile guests of the tests into target/hostile/
     ///
     /// Finds or installs the guest toolchain first: the wasm32-unknown-unknown target of the pinned Rust toolchain, else
     /// `rustup target add`, else Debian's rustc-web with its library sources.
     BuildPlugins(guests::BuildArgs),
+    /// Build plugins and run their fixtures through the production host (`k8s-aibom plugin test`)
+    ///
+    /// Checks limits, world, fixtures, a mutation of every field, determinism and the fuel budget of each family.
+    TestPlugins(plugins::TestPluginsArgs),
+    /// Scan the labelled public manifests and print recall and precision
+    ///
+    /// Needs the corpus folder (samples/ and truth/), by default ../shared/corpus beside the checkout, and python3 for its scorer.
+    Corpus(corpus::CorpusArgs),
+    /// Measure, and print the figures with a description of the machine
+    Bench(bench::BenchArgs),
 }
 
 fn main() -> ExitCode {
@@ -53,6 +79,11 @@ fn main() -> ExitCode {
 
 fn run(workspace: &Workspace, command: Command) -> Result<()> {
     match command {
-        Command::BuildPlugins(args) => guests::build(workspace, &args).map(|_| ()),
+        Command::Demo => demo::build_and_scan(workspace),
+        Command::Test(args) => test::run(workspace, &args),
+        Command::BuildPlugins(args) => guests::build(workspace, &args),
+        Command::TestPlugins(args) => plugins::test(workspace, &args),
+        Command::Corpus(args) => corpus::scan_and_score(workspace, &args),
+        Command::Bench(args) => bench::measure(workspace, &args),
     }
 }

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail};
 /// The checkout this binary was built from.
 pub(crate) struct Workspace {
     root: PathBuf,
+    /// Where cargo puts what it builds for the host; follows `CARGO_TARGET_DIR`.
     target: PathBuf,
 }
 
@@ -34,18 +35,18 @@ impl Workspace {
         self.root.join(relative)
     }
 
-    /// Where cargo puts what it builds for the host; follows `CARGO_TARGET_DIR`.
-    pub(crate) fn target(&self) -> &Path {
-        &self.target
-    }
-
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
+    /// A path as arguments of programs that run in the root carry it: short, and the same on every machine.
+    pub(crate) fn relative<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+
     /// How a path is shown: relative to the checkout where it lies inside.
     pub(crate) fn show(&self, path: &Path) -> String {
-        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+        self.relative(path).display().to_string()
     }
 
     /// `program` in the root of the checkout, without the variables that the cargo around us set for itself.
@@ -60,16 +61,39 @@ impl Workspace {
         command
     }
 
-    /// Host cargo: the toolchain of rust-toolchain.toml. Under CI the lock file must already be right.
-    pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
+    /// `cargo <subcommand>` of the toolchain of rust-toolchain.toml. Under CI the lock file must already be right.
+    pub(crate) fn cargo(&self, subcommand: &str) -> Command {
         let mut command = self.command("cargo");
-        command.args(arguments);
+        command.arg(subcommand);
         if is_ci() {
             command.arg("--locked");
         }
         command
     }
+
+    /// Builds the operator's binary and says where it is.
+    ///
+    /// `--workspace` and `--examples` are there for the features of dependencies, not for what they build: with them cargo switches on the
+    /// same set as for `cargo test --workspace`, `cargo clippy --all-targets` and `cargo bench`. With another set it would compile the
+    /// WebAssembly compiler, the largest part of a cold build, once more.
+    pub(crate) fn build_host(&self) -> Result<PathBuf> {
+        step("Building k8s-aibom (a cold build compiles the WebAssembly engine: some minutes)");
+        run(self.cargo("build").args(["--release", "--workspace", "--bin", HOST, "--examples"]))?;
+        let binary = self.target.join("release").join(HOST).with_extension(std::env::consts::EXE_EXTENSION);
+        if !binary.is_file() {
+            bail!("cargo built no {}", binary.display());
+        }
+        Ok(binary)
+    }
+
+    /// Components of the families, as `build-plugins` leaves them.
+    pub(crate) fn plugins(&self) -> PathBuf {
+        self.path("target/plugins")
+    }
 }
+
+/// Name of the operator's binary.
+const HOST: &str = "k8s-aibom";
 
 /// Variables that describe the package being run, and library paths of the toolchain it was run with. Left in place they would leak
 /// into build scripts and confuse another toolchain's cargo. Settings of the user (`CARGO_HOME`, `CARGO_NET_…`, `CARGO_TERM_…`,

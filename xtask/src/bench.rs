@@ -1,0 +1,58 @@
+//! `cargo xtask bench`: figures, with the machine they were measured on.
+
+use std::env;
+use std::fs;
+use std::thread;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use crate::guests;
+use crate::toolchain::Choice;
+use crate::workspace::{Workspace, output, run, step};
+
+#[derive(Args)]
+pub(crate) struct BenchArgs {
+    /// What to measure
+    #[arg(value_enum)]
+    what: What,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum What {
+    /// The way of one object without a cluster: plugin load, scrape, objects per second, memory
+    Offline,
+}
+
+pub(crate) fn measure(workspace: &Workspace, args: &BenchArgs) -> Result<()> {
+    guests::build_families(workspace, &[], Choice::Auto)?;
+    println!("{}", machine(workspace));
+    let name = match args.what {
+        What::Offline => "offline",
+    };
+    step(format!("Measuring ({name})"));
+    // `--workspace` for the same reason as in `Workspace::build_host`. The bench profile inherits the release profile unchanged, so that
+    // cargo takes what it built for tests.
+    run(workspace.cargo("bench").args(["--workspace", "--bench", name]))
+}
+
+/// Processor, cores, memory, kernel and compiler; what the system does not tell is called unknown.
+fn machine(workspace: &Workspace) -> String {
+    let unknown = || "unknown".to_owned();
+    let field = |file: &str, name: &str| {
+        let text = fs::read_to_string(file).ok()?;
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let processor = field("/proc/cpuinfo", "model name").unwrap_or_else(|| env::consts::ARCH.to_owned());
+    let cores = thread::available_parallelism().map_or_else(|_| unknown(), |count| count.to_string());
+    let memory = field("/proc/meminfo", "MemTotal")
+        .and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok())
+        .map_or_else(unknown, |kibibytes| format!("{} MiB", kibibytes / 1024));
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")
+        .map_or_else(|_| env::consts::OS.to_owned(), |text| format!("Linux {}", text.trim()));
+    let load =
+        fs::read_to_string("/proc/loadavg").ok().and_then(|text| text.split_whitespace().next().map(str::to_owned)).unwrap_or_else(unknown);
+    let compiler = output(workspace.command("rustc").arg("--version")).unwrap_or_else(|_| unknown());
+    format!("machine: {processor}, {cores} cores usable, {memory}, {kernel}, {compiler}; load average before: {load}")
+}
