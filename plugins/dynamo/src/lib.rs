@@ -50,17 +50,15 @@ impl Scraper for Dynamo {
     fn scrape(object: &Node, _related: &[Option<Node>], _options: &Options) -> Result<Report, Failure> {
         let reader = Reader::new();
         let object = reader.read(object);
-        let graph = read(&object);
+        let is_alpha = object.version(&VERSIONS)? == "v1alpha1";
+        let graph = read(&object, is_alpha);
         Ok(reader.finish(graph.report(&object)))
     }
 }
 
-fn read(object: &Part<'_>) -> Graph {
+fn read(object: &Part<'_>, is_alpha: bool) -> Graph {
     let spec = object.required("spec");
-    // Fields say more about the shape than a version that cannot be read, and a file may carry the wrong one.
-    let is_alpha = object.text("apiVersion").is_some_and(|version| version.as_str().ends_with("/v1alpha1"));
-    let is_graph =
-        object.text("kind").map_or_else(|| spec.has("components") || spec.has("services"), |kind| kind.as_str() == "DynamoGraphDeployment");
+    let is_graph = object.text("kind").is_none_or(|kind| kind.as_str() == "DynamoGraphDeployment");
     match (is_graph, is_alpha) {
         (true, true) => alpha::graph(&spec),
         (true, false) => beta::graph(&spec),

@@ -19,13 +19,14 @@ use k8s_aibom_sdk::{
 use cache::Cache;
 
 const GROUP: &str = "apps.nvidia.com";
+const VERSIONS: [&str; 1] = ["v1alpha1"];
 
 /// The scraper.
 pub struct Nim;
 
 impl Scraper for Nim {
     fn describe() -> Description {
-        let kinds = vec![KindRef::new(GROUP, "NIMService", "nimservices", &["v1alpha1"])];
+        let kinds = vec![KindRef::new(GROUP, "NIMService", "nimservices", &VERSIONS)];
         // Alone a service owns a Deployment; over several nodes a LeaderWorkerSet, whose leader Pods own StatefulSets; on KServe an
         // InferenceService, which owns a Deployment or Knative's chain.
         let intermediates = vec![
@@ -39,7 +40,7 @@ impl Scraper for Nim {
             KindRef::new("serving.knative.dev", "Configuration", "configurations", &["v1"]),
             KindRef::new("serving.knative.dev", "Revision", "revisions", &["v1"]),
         ];
-        let related = vec![KindRef::new(GROUP, "NIMCache", "nimcaches", &["v1alpha1"])];
+        let related = vec![KindRef::new(GROUP, "NIMCache", "nimcaches", &VERSIONS)];
         Description::new("nim", env!("CARGO_PKG_VERSION"), kinds).intermediates(intermediates).related(related)
     }
 
@@ -54,6 +55,7 @@ impl Scraper for Nim {
     fn scrape(object: &Node, related: &[Option<Node>], _options: &Options) -> Result<Report, Failure> {
         let reader = Reader::new();
         let object = reader.read(object);
+        object.version(&VERSIONS)?;
         let spec = object.required("spec");
         let cache = Cache::read(&related.iter().flatten().next().map_or_else(|| reader.nothing(), |node| reader.read(node)));
         let mut report = Report::new().category(Category::Inference);

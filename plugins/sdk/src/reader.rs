@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
-use crate::{Locator, Node, NodeKind, Problem, Report};
+use crate::{Failure, Locator, Node, NodeKind, Problem, Report};
 
 /// Problems kept per report. One malformed list can hold a million wrong elements; a reader of the report needs a few.
 const MAX_PROBLEMS: usize = 64;
@@ -144,6 +144,24 @@ impl Part<'_> {
     /// Its place, if it is there.
     pub fn place(&self) -> Option<Locator> {
         self.node.as_ref().map(|_| self.at.clone())
+    }
+
+    /// The version of an object's `apiVersion`, without the group; empty where it cannot be read.
+    ///
+    /// # Errors
+    /// A version that is none of `versions`: the object is of another shape than the scraper knows.
+    pub fn version(&self, versions: &[&str]) -> Result<String, Failure> {
+        let Some(text) = self.text("apiVersion") else { return Ok(String::new()) };
+        let version = text.as_str().rsplit_once('/').map_or(text.as_str(), |(_, version)| version);
+        if versions.contains(&version) {
+            return Ok(version.to_owned());
+        }
+        Err(Failure::Unsupported(format!(
+            "{} is read at {}, not at {}",
+            self.text("kind").map(|kind| kind.value).unwrap_or_default(),
+            versions.join(" and "),
+            text.value
+        )))
     }
 
     /// Keys of its members, in order.
@@ -318,5 +336,92 @@ impl Part<'_> {
             }
             None => self.absent(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    fn node(yaml: &str) -> Node {
+        Node::new(0, testing::documents(yaml).remove(0))
+    }
+
+    fn messages(reader: &Reader) -> Vec<String> {
+        reader.finish(Report::new()).problems.into_iter().map(|problem| problem.message).collect()
+    }
+
+    #[test]
+    fn absent_and_null_fields_are_nothing_and_no_problem() {
+        let (reader, object) = (Reader::new(), node("{a: null, b: ''}"));
+        let part = reader.read(&object);
+        assert!(part.text("a").is_none() && part.text("b").is_none() && part.integer("c").is_none());
+        assert!(part.part("a").part("b").each("c").is_empty());
+        assert!(messages(&reader).is_empty());
+    }
+
+    #[test]
+    fn a_wrong_type_is_a_problem_at_its_place() {
+        let (reader, object) = (Reader::new(), node("{a: [1], 'b/c~d': {e: {}}, f: 1.5, g: 'yes'}"));
+        let part = reader.read(&object);
+        assert!(part.text("a").is_none() && part.integer("f").is_none() && part.flag("g").is_none());
+        assert!(part.each("a").is_empty() && part.part("b/c~d").text("e").is_none());
+        assert_eq!(
+            messages(&reader),
+            [
+                "expected a string at /a, found a list",
+                "expected a whole number at /f, found a number",
+                "expected a boolean at /g, found a string",
+                "expected an object at /a/0, found a number",
+                "expected a string at /b~1c~0d/e, found an object",
+            ]
+        );
+    }
+
+    #[test]
+    fn values_carry_their_place() {
+        let (reader, object) = (Reader::new(), node("{a: [{}, {name: x, deep: {n: 3}}]}"));
+        let part = reader.read(&object);
+        assert_eq!(part.each("a")[1].part("deep").integer("n").unwrap().at.pointer, "/a/1/deep/n");
+        assert_eq!(part.named("a", "x").part("deep").place().unwrap().pointer, "/a/1/deep");
+    }
+
+    #[test]
+    fn a_required_part_is_missed_once_and_not_below_what_is_missing() {
+        let (reader, object) = (Reader::new(), node("{}"));
+        let part = reader.read(&object);
+        let missing = part.required("a");
+        let _ = (part.required("a"), missing.required("b"));
+        assert_eq!(messages(&reader), ["expected an object at /a, found nothing"]);
+    }
+
+    #[test]
+    fn an_unquoted_tag_is_read_and_reported() {
+        let (reader, object) = (Reader::new(), node("{tag: 1.8, size: 5}"));
+        let part = reader.read(&object);
+        assert_eq!(part.scalar("tag").unwrap().value, "1.8");
+        assert_eq!(part.quantity("size").unwrap().value, "5");
+        assert_eq!(messages(&reader), ["expected a string at /tag, found a number"]);
+    }
+
+    #[test]
+    fn a_flood_of_problems_is_counted_not_kept() {
+        let text = format!("{{a: [{}]}}", vec!["null"; 1_000].join(","));
+        let (reader, object) = (Reader::new(), node(&text));
+        assert!(reader.read(&object).each("a").is_empty());
+        let messages = messages(&reader);
+        assert_eq!(messages.len(), MAX_PROBLEMS + 1);
+        assert_eq!(messages.last().unwrap(), "936 further problems are left out");
+    }
+
+    #[test]
+    fn an_unknown_version_is_unsupported_and_an_unreadable_one_is_read_as_the_preferred() {
+        let (reader, known, unknown, odd) =
+            (Reader::new(), node("apiVersion: g/v1"), node("{apiVersion: g/v9, kind: K}"), node("apiVersion: 9"));
+        assert_eq!(reader.read(&known).version(&["v1"]), Ok("v1".to_owned()));
+        assert_eq!(reader.read(&odd).version(&["v1"]), Ok(String::new()));
+        let Err(Failure::Unsupported(text)) = reader.read(&unknown).version(&["v1", "v2"]) else { panic!() };
+        assert_eq!(text, "K is read at v1 and v2, not at g/v9");
     }
 }

@@ -117,3 +117,37 @@ fn collect_pointers(value: &Value, pointer: &mut String, pointers: &mut Vec<Stri
         _ => {}
     }
 }
+
+/// Scrapes every fixture below a folder, then every changed copy ([`mutations`]) of its object and its related objects; the scraper must
+/// answer each with a report, or say that it does not read the object. Returns how many it scraped.
+///
+/// # Panics
+/// When a file cannot be read, or the scraper fails or panics.
+pub fn survives_mutations<S: Scraper>(folder: &str) -> usize {
+    let mut count = 0;
+    for path in fixtures(folder.as_ref()) {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let documents = documents(&text);
+        scrape::<S>(&documents).unwrap_or_else(|failure| panic!("{}: {failure:?}", path.display()));
+        for index in 0..documents.len() {
+            for (pointer, changed) in mutations(&documents[index]) {
+                let mut copy = documents.clone();
+                copy[index] = changed;
+                match scrape::<S>(&copy) {
+                    Ok(_) | Err(Failure::Unsupported(_)) => count += 1,
+                    Err(failure) => panic!("{}, document {index}, changed at `{pointer}`: {failure:?}", path.display()),
+                }
+            }
+        }
+    }
+    assert!(count > 0, "{folder} holds no fixtures");
+    count
+}
+
+fn fixtures(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
+    paths.sort();
+    let below = paths.into_iter().flat_map(|path| if path.is_dir() { fixtures(&path) } else { vec![path] });
+    below.filter(|path| path.extension().is_some_and(|extension| extension == "yaml")).collect()
+}

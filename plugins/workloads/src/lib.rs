@@ -22,6 +22,7 @@ impl Scraper for Workloads {
     fn scrape(object: &Node, _related: &[Option<Node>], _options: &Options) -> Result<Report, Failure> {
         let reader = Reader::new();
         let object = reader.read(object);
+        object.version(&["v1"])?;
         let spec = object.required("spec");
         let mut report = Report::new();
 
@@ -42,3 +43,6 @@ fn count(spec: &Part<'_>, name: &str) -> Option<Claim> {
 }
 
 export_scraper!(Workloads);
+
+#[cfg(test)]
+mod tests;
