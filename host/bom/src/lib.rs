@@ -1,1 +1,125 @@
-//! Under construction.
+//! Facts into CycloneDX documents. An [`Inventory`] goes in, a [`Document`] comes out; there is no clock, no cluster and no file here.
+//!
+//! # Data model
+//!
+//! ```text
+//!  Inventory ──> drafts ──────> components, services ──> filter ──────────> hash, serial ──> Document
+//!                one per        properties, evidence,    secrets, control   (over what        bytes
+//!                bom-ref        references               characters, length  stays the same)
+//! ```
+//!
+//! * A **draft** is a finding in CycloneDX's terms. Findings with the same bom-ref are joined into one (see the table of bom-refs in
+//!   `reference.rs`), so that refs are unique whatever the inventory holds.
+//! * **Order** comes from content alone: components by type and bom-ref, services, dependencies and needs by bom-ref, properties by
+//!   name and value, occurrences by place, evidence by strength. Equal inventories give equal bytes in whatever order their findings
+//!   stand.
+//! * The **filter** is the last step that changes text. It walks every text of the document, names of properties and references
+//!   included, and notes on the component what it did (`aibom.redaction.applied`, `aibom.truncation.applied`).
+//! * The **content hash** covers the document without its timestamp, version, serial number and tools; with it, a caller decides
+//!   whether there is anything to write. An upgrade of the host or of a scraper that changes no fact changes no hash.
+//! * The **serial number** is a UUIDv5 over cluster and workload UID where both are known: the same workload keeps it for life, and the
+//!   caller raises `version` when the content hash changes. For a manifest it is a UUIDv5 over the content hash, and the version is 1.
+//!
+//! # Properties of the workload
+//!
+//! | Name | Value |
+//! |---|---|
+//! | `aibom.workload.*` | group, version, kind, namespace, name, uid; one `category` each |
+//! | `aibom.source` | `manifest` or `cluster` |
+//! | `aibom.unresolved.<what>` | `<why> [<reference>] at <object>#<pointer>`, one for each unknown |
+//! | `aibom.problem` | `<sentence> at <object>#<pointer>`, one for each malformed part |
+//! | `aibom.related.object` | another object that was read |
+//!
+//! Names carry no counter: what is added or goes away renames nothing.
+//!
+//! [`lint`] checks what the official schemas do not; it accepts every document that is rendered here.
+
+use aibom_facts::inventory::{Inventory, Tool};
+
+mod cyclonedx;
+mod document;
+mod draft;
+mod evidence;
+pub mod lint;
+mod names;
+mod reference;
+mod render;
+mod scrub;
+mod strings;
+mod time;
+mod url;
+
+pub use document::Document;
+pub use time::format_timestamp;
+
+/// Version of the CycloneDX specification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SpecVersion {
+    /// 1.6, which every consumer reads.
+    #[default]
+    V1_6,
+    /// 1.7, which adds citations and marks hardware as external.
+    V1_7,
+}
+
+impl SpecVersion {
+    /// `1.6` or `1.7`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::V1_6 => "1.6",
+            Self::V1_7 => "1.7",
+        }
+    }
+
+    /// Reads `1.6` or `1.7`; none for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::V1_6, Self::V1_7].into_iter().find(|version| version.as_str() == text)
+    }
+}
+
+/// Spelling of property names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PropertyNames {
+    /// `aibom.confidence`, `image.reference`.
+    #[default]
+    Dotted,
+    /// `k8s-aibom:confidence`, `k8s-aibom:image:reference`, as the CycloneDX property taxonomy wants them.
+    Colon,
+}
+
+/// What the inventory does not say.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Version of the specification.
+    pub spec_version: SpecVersion,
+    /// Spelling of property names.
+    pub property_names: PropertyNames,
+    /// UID of the cluster (of its `kube-system` namespace); none for manifests.
+    pub cluster_uid: Option<String>,
+    /// Version of the document, from 1; 0 counts as 1. Documents whose serial number comes from their content always have version 1.
+    pub version: u32,
+    /// When the content was first seen: RFC 3339, UTC, whole seconds. [`format_timestamp`] writes it. Not checked here.
+    pub timestamp: String,
+    /// The program that renders.
+    pub producer: Tool,
+}
+
+impl Options {
+    /// CycloneDX 1.6 with dotted names for a manifest, version 1.
+    pub fn new(producer: Tool, timestamp: impl Into<String>) -> Self {
+        Self {
+            spec_version: SpecVersion::default(),
+            property_names: PropertyNames::default(),
+            cluster_uid: None,
+            version: 1,
+            timestamp: timestamp.into(),
+            producer,
+        }
+    }
+}
+
+/// Renders an inventory. Total: whatever the inventory holds, the document is valid against the schema and passes [`lint::lint`],
+/// provided that `options.timestamp` is a timestamp.
+pub fn render(inventory: &Inventory, options: &Options) -> Document {
+    render::render(inventory, options)
+}

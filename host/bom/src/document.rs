@@ -1,0 +1,94 @@
+//! A finished document: bytes, content hash, serial number.
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::cyclonedx::Bom;
+use crate::reference::hex;
+
+/// Namespace of serial numbers. Frozen: another one would give every workload a new serial number.
+const SERIALS: Uuid = Uuid::from_u128(0x4be0_2c7a_c67c_4aae_9136_4733_a0ce_9943);
+
+/// A CycloneDX document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    bom: Bom,
+    content_hash: String,
+    serial_number: String,
+}
+
+impl Document {
+    /// Closes a document: hash, then serial number and version. `identity` is cluster and workload UID where both are known.
+    pub(crate) fn close(mut bom: Bom, identity: Option<(&str, &str)>, version: u32) -> Self {
+        let content_hash = content_hash(&bom);
+        let (name, version) = match identity {
+            Some((cluster, workload)) => (format!("{cluster}/{workload}"), version.max(1)),
+            None => (content_hash.clone(), 1),
+        };
+        let serial_number = Uuid::new_v5(&SERIALS, name.as_bytes()).urn().to_string();
+        bom.serial_number = Some(serial_number.clone());
+        bom.version = Some(version);
+        Self { bom, content_hash, serial_number }
+    }
+
+    /// Compact JSON in UTF-8 with one final newline. `<`, `>` and `&` stand as they are.
+    pub fn to_json(&self) -> String {
+        let mut text = json(&self.bom);
+        text.push('\n');
+        text
+    }
+
+    /// Indented JSON with one final newline.
+    pub fn to_json_pretty(&self) -> String {
+        let mut text = serde_json::to_string_pretty(&self.bom).unwrap_or_else(|_| unreachable_json());
+        text.push('\n');
+        text
+    }
+
+    /// The document as a JSON value. Members are in no particular order.
+    pub fn to_value(&self) -> serde_json::Value {
+        serde_json::to_value(&self.bom).unwrap_or_default()
+    }
+
+    /// SHA-256 in lower-case hex over the document without `serialNumber`, `version`, `metadata.timestamp` and what tells the tools:
+    /// `metadata.tools`, `metadata.properties`, `evidence.identity[].tools`, `citations`.
+    pub fn content_hash(&self) -> &str {
+        &self.content_hash
+    }
+
+    /// `urn:uuid:` and a UUIDv5 in lower case.
+    pub fn serial_number(&self) -> &str {
+        &self.serial_number
+    }
+
+    /// `version` of the document.
+    pub fn version(&self) -> u32 {
+        self.bom.version.unwrap_or(1)
+    }
+}
+
+fn content_hash(bom: &Bom) -> String {
+    let mut content = bom.clone();
+    content.serial_number = None;
+    content.version = None;
+    content.metadata.timestamp = None;
+    content.metadata.tools = None;
+    content.metadata.properties.clear();
+    content.citations.clear();
+    for component in &mut content.components {
+        for identity in component.evidence.iter_mut().flat_map(|evidence| &mut evidence.identity) {
+            identity.tools.clear();
+        }
+    }
+    hex(&Sha256::digest(json(&content)))
+}
+
+/// The structures hold text, booleans, finite numbers and lists of them, all of which JSON can write.
+fn json(bom: &Bom) -> String {
+    serde_json::to_string(bom).unwrap_or_else(|_| unreachable_json())
+}
+
+fn unreachable_json() -> String {
+    debug_assert!(false, "a document holds nothing that JSON cannot write");
+    String::new()
+}

@@ -1,0 +1,139 @@
+//! What the official schemas do not check.
+//!
+//! | Rule | Demands |
+//! |---|---|
+//! | L1 | bom-refs are unique, not empty, and no BOM-Links |
+//! | L2 | every reference resolves: dependencies, compositions, tools of evidence, datasets, citations |
+//! | L3 | the workload, every component and every service is listed in `dependencies` exactly once |
+//! | L4 | purls parse, are in canonical form and of a type that consumers know |
+//! | L5 | names are not empty and at most 1,024 characters |
+//! | L6 | `modelCard` only on models, `data` only on data |
+//! | L7 | occurrences end in a JSON pointer; [`lint_against`] also resolves it |
+//! | L8 | confidence numbers agree with the confidence word |
+//! | L9 | no control characters and no secrets in any text, names of members included |
+//! | L10 | URLs are IRI references without user information |
+//! | L11 | components, services, dependencies, properties and occurrences are sorted |
+//! | L12 | a composition says that the workload is incomplete |
+//! | L13 | the workload's version is free of `@`, `?` and `#` |
+//! | L14 | nothing that readers lose or refuse on a round trip: nulls, empty members, forms of older versions |
+//! | L15 | the document fits into the sinks |
+
+use std::fmt;
+
+use aibom_facts::object::ObjectRef;
+use aibom_facts::tree::Tree;
+use serde_json::Value;
+
+mod places;
+mod references;
+mod shape;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+/// Most bytes of a document: its base64 form stays below the 20,000,000 characters that the strictest known sink takes.
+pub const MAX_BYTES: usize = 15_000_000;
+
+/// A broken rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Violation {
+    /// `L1` to `L15`.
+    pub rule: &'static str,
+    /// JSON pointer into the document.
+    pub path: String,
+    /// What is wrong, in a sentence without a full stop.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}: {}", self.rule, if self.path.is_empty() { "the document" } else { &self.path }, self.message)
+    }
+}
+
+/// Checks a document. Sorted by rule and place; empty when nothing is wrong.
+pub fn lint(document: &Value) -> Vec<Violation> {
+    lint_sized(document, MAX_BYTES)
+}
+
+/// Like [`lint`], for a sink that takes this many bytes.
+pub fn lint_sized(document: &Value, max_bytes: usize) -> Vec<Violation> {
+    let mut findings = Findings::default();
+    references::check(document, &mut findings);
+    text::check(document, max_bytes, &mut findings);
+    shape::check(document, &mut findings);
+    places::check(document, &mut findings);
+    findings.sorted()
+}
+
+/// The whole of rule L7: occurrences whose pointer does not resolve in the object that they name. Occurrences of objects that are not
+/// given, and those of which the filter took something, are left out.
+pub fn lint_against(document: &Value, objects: &[(ObjectRef, &Tree)]) -> Vec<Violation> {
+    let mut findings = Findings::default();
+    places::resolve(document, objects, &mut findings);
+    findings.sorted()
+}
+
+#[derive(Default)]
+struct Findings(Vec<Violation>);
+
+impl Findings {
+    fn add(&mut self, rule: &'static str, path: &str, message: impl Into<String>) {
+        self.0.push(Violation { rule, path: path.to_owned(), message: message.into() });
+    }
+
+    fn sorted(mut self) -> Vec<Violation> {
+        let number = |rule: &str| rule[1..].parse::<u8>().unwrap_or(u8::MAX);
+        self.0.sort_by(|a, b| (number(a.rule), a).cmp(&(number(b.rule), b)));
+        self.0.dedup();
+        self.0
+    }
+}
+
+/// Calls `visit` with every value and its pointer, outermost first.
+fn walk<'a>(value: &'a Value, path: &str, visit: &mut dyn FnMut(&'a Value, &str)) {
+    visit(value, path);
+    match value {
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                walk(item, &format!("{path}/{i}"), visit);
+            }
+        }
+        Value::Object(members) => {
+            for (key, member) in members {
+                walk(member, &child(path, key), visit);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn child(path: &str, key: &str) -> String {
+    format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Items of a list member with their pointers; nothing when there is no list.
+fn items<'a>(value: &'a Value, path: &str, key: &str) -> impl Iterator<Item = (&'a Value, String)> {
+    let path = child(path, key);
+    value.get(key).and_then(Value::as_array).into_iter().flatten().enumerate().map(move |(i, item)| (item, format!("{path}/{i}")))
+}
+
+/// Text members.
+fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+/// Every component, nested ones, tools and ancestors included, with its pointer.
+fn components(document: &Value) -> Vec<(&Value, String)> {
+    let mut found = Vec::new();
+    walk(document, "", &mut |value, path| {
+        let mut tokens = path.rsplit('/');
+        let (last, list) = (tokens.next().unwrap_or_default(), tokens.next().unwrap_or_default());
+        let listed = matches!(list, "components" | "ancestors") && last.bytes().all(|byte| byte.is_ascii_digit());
+        if value.is_object() && (path == "/metadata/component" || listed) {
+            found.push((value, path.to_owned()));
+        }
+    });
+    found
+}

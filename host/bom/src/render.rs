@@ -1,0 +1,457 @@
+//! Inventory to document.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aibom_facts::inventory::{Class, Confidence, Inventory, Origin, Tool};
+
+use crate::cyclonedx::{
+    Bom, Citation, Component, Composition, DataReference, Dependency, Evidence, Hash, Lifecycle, Metadata, ModelCard, ModelParameters,
+    Pedigree, Property, Service, Tools,
+};
+use crate::document::Document;
+use crate::draft::{Draft, Drafts};
+use crate::evidence::{Identified, identity, location, occurrences, place, settle};
+use crate::scrub::Scrubber;
+use crate::strings::Strings;
+use crate::{Options, PropertyNames, SpecVersion, names, reference, url};
+
+/// Name of something whose name is empty: CycloneDX wants one.
+const UNNAMED: &str = "unnamed";
+
+type Pairs = BTreeSet<(String, String)>;
+
+pub(crate) fn render(inventory: &Inventory, options: &Options) -> Document {
+    let mut scrubber = Scrubber::new();
+    let root_reference = reference::root(inventory, options.cluster_uid.as_deref(), &mut scrubber);
+    let drafts = Drafts::of(inventory, &root_reference, &mut scrubber);
+    let tools = tools(inventory, &options.producer, &mut scrubber);
+    // Masking references is no redaction of a component; what a component loses is noted when it is filtered.
+    scrubber.take();
+
+    let scrapers: Vec<String> =
+        tools.iter().filter(|(tool, _)| inventory.tools.contains(*tool)).map(|(_, reference)| reference.clone()).collect();
+    let finders = if scrapers.is_empty() { tools.get(&options.producer).cloned().into_iter().collect() } else { sorted(scrapers) };
+    let context = Context { inventory, options, drafts: &drafts, finders: &finders };
+
+    let mut components = Vec::new();
+    let mut services = Vec::new();
+    let mut sure = Vec::new();
+    for draft in drafts.by_reference.values() {
+        let word = if draft.class == Class::Service {
+            let (word, service) = context.service(draft);
+            services.push(service);
+            word
+        } else {
+            let (word, component) = context.component(draft);
+            components.push(component);
+            word
+        };
+        if matches!(draft.class, Class::Model | Class::Runtime) && word != Confidence::Unresolved {
+            sure.push(word);
+        }
+    }
+    components.sort_by(|a, b| (a.component_type, &a.bom_ref).cmp(&(b.component_type, &b.bom_ref)));
+    let confidence = sure.into_iter().min().unwrap_or(Confidence::Unresolved);
+
+    let mut bom = Bom {
+        schema: match options.spec_version {
+            SpecVersion::V1_6 => "http://cyclonedx.org/schema/bom-1.6.schema.json",
+            SpecVersion::V1_7 => "http://cyclonedx.org/schema/bom-1.7.schema.json",
+        },
+        bom_format: "CycloneDX",
+        spec_version: options.spec_version.as_str(),
+        serial_number: None,
+        version: None,
+        metadata: Metadata {
+            timestamp: Some(options.timestamp.clone()),
+            lifecycles: vec![Lifecycle {
+                phase: match inventory.origin {
+                    Origin::Manifest => "discovery",
+                    Origin::Cluster => "operations",
+                },
+            }],
+            tools: Some(Tools { components: tool_components(&tools) }),
+            component: context.root(&root_reference),
+            properties: context.document_properties(confidence),
+        },
+        dependencies: dependencies(&root_reference, &drafts),
+        compositions: compositions(&root_reference, &drafts),
+        citations: Vec::new(),
+        components,
+        services,
+    };
+    filter(&mut bom, &mut scrubber, options.property_names);
+    if options.spec_version == SpecVersion::V1_7 {
+        bom.citations = citations(&bom, &finders);
+    }
+    let uid = inventory.subject().and_then(|subject| subject.uid.as_deref());
+    let identity = match inventory.origin {
+        Origin::Cluster => options.cluster_uid.as_deref().zip(uid),
+        Origin::Manifest => None,
+    };
+    Document::close(bom, identity, options.version)
+}
+
+struct Context<'a> {
+    inventory: &'a Inventory,
+    options: &'a Options,
+    drafts: &'a Drafts,
+    /// References of the tools that found things.
+    finders: &'a [String],
+}
+
+impl Context<'_> {
+    fn component(&self, draft: &Draft) -> (Confidence, Component) {
+        let objects = &self.inventory.objects;
+        let (field, value) = match (&draft.purl, &draft.group) {
+            (Some(purl), _) => ("purl", purl.clone()),
+            (None, Some(group)) => ("name", format!("{group}/{}", draft.name)),
+            (None, None) => ("name", draft.name.clone()),
+        };
+        let identified = Identified { field, value, id: draft.id.clone(), evidence: &draft.evidence, conflicts: &draft.conflicts };
+        let (word, identity) = identity(&identified, draft.confidence, objects, self.finders);
+        let occurrences = occurrences(draft.evidence.iter().chain(&draft.conflicts), objects);
+        let evidence = (!identity.is_empty() || !occurrences.is_empty()).then_some(Evidence { identity, occurrences });
+        let is_model = draft.class == Class::Model;
+        let component = Component {
+            component_type: draft.component_type,
+            bom_ref: Some(draft.reference.clone()),
+            group: draft.group.clone(),
+            name: draft.name.clone(),
+            version: draft.version.clone(),
+            is_external: (self.options.spec_version == SpecVersion::V1_7 && draft.class == Class::Device).then_some(true),
+            hashes: draft.hashes.iter().cloned().collect(),
+            purl: draft.purl.clone(),
+            pedigree: if draft.adapter { self.pedigree(draft) } else { None },
+            external_references: draft.links.iter().cloned().collect(),
+            evidence,
+            model_card: if is_model { self.model_card(draft) } else { None },
+            data: draft.data.clone().into_iter().collect(),
+            properties: self.properties_of(draft, word),
+        };
+        (word, component)
+    }
+
+    fn service(&self, draft: &Draft) -> (Confidence, Service) {
+        let best = draft.evidence.first().map(|piece| piece.source.hundredths());
+        let word = settle(draft.confidence, best);
+        let service = Service {
+            bom_ref: draft.reference.clone(),
+            name: draft.name.clone(),
+            endpoints: draft.endpoints.iter().cloned().collect(),
+            trust_boundary: draft.endpoints.is_empty() || !draft.endpoints.iter().all(|endpoint| is_in_cluster(endpoint)),
+            properties: self.properties_of(draft, word),
+        };
+        (word, service)
+    }
+
+    /// The facts of a draft with those that readers look for beside the native members.
+    fn properties_of(&self, draft: &Draft, word: Confidence) -> Vec<Property> {
+        let objects = &self.inventory.objects;
+        let mut pairs: Pairs = draft.properties.clone();
+        let mut add = |name: &str, value: String| pairs.insert((name.to_owned(), value));
+        add("aibom.confidence", word.as_str().to_owned());
+        if let Some(first) = draft.evidence.first() {
+            add("aibom.evidence.source", first.source.as_str().to_owned());
+            add("aibom.evidence.locator", place(first, objects));
+        }
+        for conflict in &draft.conflicts {
+            add("aibom.conflict", place(conflict, objects));
+        }
+        if draft.class == Class::Model {
+            add("identity.confidence", "claimed".to_owned());
+            if let Some((name, first)) = draft.evidence.first().and_then(|first| Some((identity_property(first.source)?, first))) {
+                add(name, first.by.clone());
+            }
+        }
+        self.spelled(pairs)
+    }
+
+    fn model_card(&self, draft: &Draft) -> Option<ModelCard> {
+        let settings: Pairs =
+            draft.properties.iter().filter_map(|(name, value)| Some((names::hyperparameter(name)?, value.clone()))).collect();
+        let task = draft.properties.iter().find(|(name, _)| name == "model.task").map(|(_, value)| value.clone());
+        let datasets: Vec<DataReference> = self
+            .drafts
+            .needed_drafts(draft)
+            .filter(|needed| needed.dataset)
+            .map(|needed| DataReference { reference: needed.reference.clone() })
+            .collect();
+        let parameters = (task.is_some() || !datasets.is_empty()).then_some(ModelParameters { task, datasets });
+        (parameters.is_some() || !settings.is_empty())
+            .then(|| ModelCard { model_parameters: parameters, properties: self.spelled(settings) })
+    }
+
+    /// The models that an adapter was made from. They stand here by name; what they are in the document says `dependencies`.
+    fn pedigree(&self, draft: &Draft) -> Option<Pedigree> {
+        let ancestors: Vec<Component> = self
+            .drafts
+            .needed_drafts(draft)
+            .filter(|needed| needed.class == Class::Model)
+            .map(|needed| Component {
+                component_type: needed.component_type,
+                group: needed.group.clone(),
+                name: needed.name.clone(),
+                version: needed.version.clone(),
+                purl: needed.purl.clone(),
+                ..Component::default()
+            })
+            .collect();
+        (!ancestors.is_empty()).then_some(Pedigree { ancestors })
+    }
+
+    fn root(&self, root_reference: &str) -> Component {
+        let inventory = self.inventory;
+        let mut pairs: Pairs = inventory
+            .properties
+            .iter()
+            .filter(|(name, _)| !names::is_own(name))
+            .flat_map(|(name, values)| values.iter().map(move |value| (name.clone(), value.clone())))
+            .collect();
+        let mut add = |name: &str, value: &str| pairs.insert((name.to_owned(), value.to_owned()));
+        add(
+            "aibom.source",
+            match inventory.origin {
+                Origin::Manifest => "manifest",
+                Origin::Cluster => "cluster",
+            },
+        );
+        if inventory.origin == Origin::Cluster {
+            add("aibom.cluster.uid", self.options.cluster_uid.as_deref().unwrap_or_default());
+        }
+        let (mut group, mut name) = (None, String::new());
+        if let Some(subject) = inventory.subject() {
+            add("aibom.workload.group", &subject.group);
+            add("aibom.workload.apiVersion", &subject.version);
+            add("aibom.workload.kind", &subject.kind);
+            add("aibom.workload.namespace", subject.namespace.as_deref().unwrap_or_default());
+            add("aibom.workload.name", &subject.name);
+            add("aibom.workload.uid", subject.uid.as_deref().unwrap_or_default());
+            group.clone_from(&subject.namespace);
+            name.clone_from(&subject.name);
+        }
+        for category in &inventory.categories {
+            add("aibom.workload.category", category.as_str());
+        }
+        for related in inventory.objects.iter().skip(1) {
+            add("aibom.related.object", &related.to_string());
+        }
+        for unknown in &inventory.unresolved {
+            let reference = if unknown.reference.is_empty() { String::new() } else { format!(" {}", unknown.reference) };
+            let value = format!("{}{reference} at {}", unknown.why, location(&unknown.at, &inventory.objects));
+            add(&format!("aibom.unresolved.{}", names::word(&unknown.what)), &value);
+        }
+        for problem in &inventory.problems {
+            add("aibom.problem", &format!("{} at {}", problem.message, location(&problem.at, &inventory.objects)));
+        }
+        Component {
+            component_type: "application",
+            bom_ref: Some(root_reference.to_owned()),
+            group,
+            name,
+            version: inventory.generation.map(|generation| format!("gen-{generation}")),
+            properties: self.spelled(pairs),
+            ..Component::default()
+        }
+    }
+
+    /// Properties of the document itself: its confidence, and who made it. None of them is content.
+    fn document_properties(&self, confidence: Confidence) -> Vec<Property> {
+        let mut pairs = Pairs::new();
+        let mut add = |name: &str, value: &str| pairs.insert((name.to_owned(), value.to_owned()));
+        add("aibom.confidence", confidence.as_str());
+        add("aibom.controller.name", &self.options.producer.name);
+        add("aibom.controller.version", &self.options.producer.version);
+        for (i, tool) in self.inventory.tools.iter().enumerate() {
+            add(&format!("aibom.scrape.{i}.scraperName"), &tool.name);
+            add(&format!("aibom.scrape.{i}.scraperVersion"), &tool.version);
+            add(&format!("aibom.scrape.{i}.method"), "spec");
+        }
+        self.spelled(pairs)
+    }
+
+    /// Sorted by name and value; entries without value say nothing and are left out.
+    fn spelled(&self, pairs: Pairs) -> Vec<Property> {
+        let spelled: BTreeSet<Property> = pairs
+            .into_iter()
+            .map(|(name, value)| Property { name: names::spell(&name, self.options.property_names), value })
+            .filter(|property| !property.name.trim().is_empty() && !property.value.trim().is_empty())
+            .collect();
+        spelled.into_iter().collect()
+    }
+}
+
+/// Property that names what made a piece of evidence count, as readers of the older form know it.
+fn identity_property(source: aibom_facts::inventory::Source) -> Option<&'static str> {
+    use aibom_facts::inventory::Source;
+    match source {
+        Source::ContainerArg | Source::ShellScript => Some("identity.argFlag"),
+        Source::EnvVar | Source::EnvVarConvention => Some("identity.envVarName"),
+        Source::WorkloadAnnotation => Some("identity.annotation"),
+        _ => None,
+    }
+}
+
+/// Whether a URL leads to this cluster: a bare host name, a service name, or the pod itself.
+fn is_in_cluster(endpoint: &str) -> bool {
+    url::host(endpoint).is_some_and(|host| {
+        let host = host.trim_end_matches('.');
+        !host.contains(['.', ':'])
+            || matches!(host, "127.0.0.1" | "[::1]")
+            || host.ends_with(".svc")
+            || host.contains(".svc.")
+            || host.ends_with(".cluster.local")
+    })
+}
+
+/// Tools with their references, the producer among them.
+fn tools<'a>(inventory: &'a Inventory, producer: &'a Tool, scrubber: &mut Scrubber) -> BTreeMap<&'a Tool, String> {
+    let all: BTreeSet<&Tool> = inventory.tools.iter().chain([producer]).collect();
+    let mut taken = BTreeSet::new();
+    let mut references = BTreeMap::new();
+    for tool in all {
+        let reference = reference::tool(tool, |text| taken.contains(text), scrubber);
+        taken.insert(reference.clone());
+        references.insert(tool, reference);
+    }
+    references
+}
+
+fn tool_components(tools: &BTreeMap<&Tool, String>) -> Vec<Component> {
+    let mut components: Vec<Component> = tools
+        .iter()
+        .map(|(tool, reference)| Component {
+            component_type: "application",
+            bom_ref: Some(reference.clone()),
+            name: tool.name.clone(),
+            version: (!tool.version.is_empty()).then(|| tool.version.clone()),
+            hashes: tool
+                .sha256
+                .iter()
+                .filter(|hex| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+                .map(|hex| Hash { alg: "SHA-256", content: hex.to_ascii_lowercase() })
+                .collect(),
+            ..Component::default()
+        })
+        .collect();
+    components.sort_by(|a, b| a.bom_ref.cmp(&b.bom_ref));
+    components
+}
+
+/// Every reference once. The workload depends on everything that was found in it.
+fn dependencies(root_reference: &str, drafts: &Drafts) -> Vec<Dependency> {
+    let mut list: Vec<Dependency> = drafts
+        .by_reference
+        .values()
+        .map(|draft| Dependency {
+            reference: draft.reference.clone(),
+            depends_on: drafts.needed_by(draft).into_iter().map(str::to_owned).collect(),
+        })
+        .collect();
+    list.push(Dependency { reference: root_reference.to_owned(), depends_on: drafts.by_reference.keys().cloned().collect() });
+    list.sort_by(|a, b| a.reference.cmp(&b.reference));
+    list
+}
+
+/// What is not known: images and models are not opened, and nobody says that a manifest names all it uses.
+fn compositions(root_reference: &str, drafts: &Drafts) -> Vec<Composition> {
+    let root = vec![root_reference.to_owned()];
+    let closed: Vec<String> = drafts
+        .by_reference
+        .values()
+        .filter(|draft| matches!(draft.class, Class::Image | Class::Model))
+        .map(|draft| draft.reference.clone())
+        .collect();
+    let mut list = vec![Composition { aggregate: "incomplete", assemblies: root.clone(), dependencies: Vec::new() }];
+    if !closed.is_empty() {
+        list.push(Composition { aggregate: "unknown", assemblies: closed, dependencies: Vec::new() });
+    }
+    list.push(Composition { aggregate: "incomplete", assemblies: Vec::new(), dependencies: root });
+    list
+}
+
+/// Who found what (1.7). Pointers are taken after the final sort.
+fn citations(bom: &Bom, finders: &[String]) -> Vec<Citation> {
+    let places = |list: &str, count: usize| (0..count).map(|i| format!("/{list}/{i}")).collect::<Vec<_>>();
+    let pointers: Vec<String> =
+        places("components", bom.components.len()).into_iter().chain(places("services", bom.services.len())).collect();
+    if pointers.is_empty() {
+        return Vec::new();
+    }
+    finders
+        .iter()
+        .map(|tool| Citation {
+            pointers: pointers.clone(),
+            timestamp: bom.metadata.timestamp.clone().unwrap_or_default(),
+            attributed_to: tool.clone(),
+        })
+        .collect()
+}
+
+/// The last step that changes text: every text of the document passes. A component or service of which something was taken says so.
+fn filter(bom: &mut Bom, scrubber: &mut Scrubber, form: PropertyNames) {
+    for service in &mut bom.services {
+        service.each_string(&mut |text| scrubber.scrub(text));
+        name_or_unnamed(&mut service.name);
+        note(&mut service.properties, scrubber, form);
+    }
+    let tools = bom.metadata.tools.iter_mut().flat_map(|tools| &mut tools.components);
+    for component in bom.components.iter_mut().chain(tools).chain([&mut bom.metadata.component]) {
+        component.each_string(&mut |text| scrubber.scrub(text));
+        tidy(component);
+        note(&mut component.properties, scrubber, form);
+    }
+    // Once more over everything: the parts above do not change, and nothing that is not named above can be missed.
+    bom.each_string(&mut |text| scrubber.scrub(text));
+    tidy_properties(&mut bom.metadata.properties);
+}
+
+fn note(properties: &mut Vec<Property>, scrubber: &mut Scrubber, form: PropertyNames) {
+    let done = scrubber.take();
+    let mut add = |name: &str, value: String| properties.push(Property { name: names::spell(name, form), value });
+    if !done.classes.is_empty() {
+        add("aibom.redaction.applied", done.classes.into_iter().collect::<Vec<_>>().join(","));
+    }
+    if done.cut {
+        add("aibom.truncation.applied", "text".to_owned());
+    }
+    tidy_properties(properties);
+}
+
+/// Restores order and uniqueness after texts changed, and fills empty names.
+fn tidy(component: &mut Component) {
+    name_or_unnamed(&mut component.name);
+    for ancestor in component.pedigree.iter_mut().flat_map(|pedigree| &mut pedigree.ancestors) {
+        name_or_unnamed(&mut ancestor.name);
+    }
+    component.group.take_if(|group| group.trim().is_empty());
+    component.version.take_if(|version| version.trim().is_empty());
+    for data in &mut component.data {
+        name_or_unnamed(&mut data.name);
+    }
+    if let Some(evidence) = &mut component.evidence {
+        evidence.occurrences.sort();
+        evidence.occurrences.dedup();
+    }
+    if let Some(card) = &mut component.model_card {
+        tidy_properties(&mut card.properties);
+    }
+}
+
+fn tidy_properties(properties: &mut Vec<Property>) {
+    properties.retain(|property| !property.name.trim().is_empty() && !property.value.trim().is_empty());
+    properties.sort();
+    properties.dedup();
+}
+
+fn name_or_unnamed(name: &mut String) {
+    if name.trim().is_empty() {
+        UNNAMED.clone_into(name);
+    }
+}
+
+fn sorted(mut list: Vec<String>) -> Vec<String> {
+    list.sort();
+    list.dedup();
+    list
+}

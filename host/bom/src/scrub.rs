@@ -1,0 +1,150 @@
+//! The last filter over text: control characters, secrets, length.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
+
+use aibom_facts::redact::{Redactor, TEXT_LIMIT, truncate};
+
+/// What the filter appends to a text that it cut.
+pub(crate) const CUT_MARK: &str = "...[truncated]";
+/// What the filter writes in place of a secret starts with this.
+pub(crate) const SECRET_MARK: &str = "[REDACTED:";
+
+/// More rounds than this mean that a rule matches its own replacement; the text is then as clean as it gets.
+const ROUNDS: usize = 8;
+
+/// Filters texts and remembers what it had to do since it was last asked.
+#[derive(Debug)]
+pub(crate) struct Scrubber {
+    redactor: Redactor,
+    classes: BTreeSet<&'static str>,
+    cut: bool,
+    /// Texts known to be clean: references recur many times in a document.
+    clean: HashSet<String>,
+}
+
+/// What was done to a group of texts.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// Classes of the secrets that were replaced.
+    pub(crate) classes: BTreeSet<&'static str>,
+    /// Whether a text was cut.
+    pub(crate) cut: bool,
+}
+
+impl Scrubber {
+    pub(crate) fn new() -> Self {
+        Self { redactor: Redactor::standard(), classes: BTreeSet::new(), cut: false, clean: HashSet::new() }
+    }
+
+    /// Filters a text in place. The result is a fixed point: filtering it again changes nothing.
+    ///
+    /// Control characters go first, since one of them could keep a rule from seeing a secret; the cut comes after the rules, since it
+    /// could shorten a secret to something that no rule knows; and the rules run once more over what the cut left.
+    pub(crate) fn scrub(&mut self, text: &mut String) {
+        for _ in 0..ROUNDS {
+            if self.clean.contains(text.as_str()) {
+                return;
+            }
+            let masked = self.mask(text);
+            let short = shorten(&masked);
+            self.cut |= matches!(short, Cow::Owned(_));
+            if short == text.as_str() {
+                self.clean.insert(text.clone());
+                return;
+            }
+            *text = short.into_owned();
+        }
+    }
+
+    /// The text without control characters and secrets, at its full length.
+    pub(crate) fn mask<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        let mut current = printable(text);
+        for _ in 0..ROUNDS {
+            let (redacted, classes) = self.redactor.redact(&current);
+            if redacted == current {
+                break;
+            }
+            let redacted = redacted.into_owned();
+            self.classes.extend(classes);
+            current = Cow::Owned(redacted);
+        }
+        current
+    }
+
+    /// Whether the filter would leave the text alone.
+    pub(crate) fn is_clean(&self, text: &str) -> bool {
+        text.chars().nth(TEXT_LIMIT).is_none() && self.is_masked(text)
+    }
+
+    /// Whether the text, however long, holds neither control characters nor secrets.
+    pub(crate) fn is_masked(&self, text: &str) -> bool {
+        !text.chars().any(is_hidden) && self.redactor.redact(text).0 == text
+    }
+
+    /// What was done since the last call.
+    pub(crate) fn take(&mut self) -> Done {
+        Done { classes: std::mem::take(&mut self.classes), cut: std::mem::take(&mut self.cut) }
+    }
+}
+
+/// Characters that show nothing or reorder what is shown: control characters, line and paragraph separators, and the marks of
+/// bidirectional text.
+pub(crate) fn is_hidden(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+}
+
+fn printable(text: &str) -> Cow<'_, str> {
+    if text.chars().any(is_hidden) {
+        Cow::Owned(text.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// At most [`TEXT_LIMIT`] characters, the mark included.
+fn shorten(text: &str) -> Cow<'_, str> {
+    if text.chars().nth(TEXT_LIMIT).is_none() { Cow::Borrowed(text) } else { truncate(text, TEXT_LIMIT - CUT_MARK.len()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scrubbed(text: &str) -> String {
+        let mut text = text.to_owned();
+        Scrubber::new().scrub(&mut text);
+        text
+    }
+
+    #[test]
+    fn control_characters_become_spaces() {
+        assert_eq!(scrubbed("a\nb\u{1b}[31mc\u{202E}d"), "a b [31mc d");
+    }
+
+    #[test]
+    fn a_long_text_keeps_the_limit_with_its_mark() {
+        let long = scrubbed(&"é".repeat(5000));
+        assert_eq!(long.chars().count(), TEXT_LIMIT);
+        assert!(long.ends_with(CUT_MARK));
+        assert_eq!(scrubbed(&"é".repeat(TEXT_LIMIT)), "é".repeat(TEXT_LIMIT));
+    }
+
+    #[test]
+    fn filtering_twice_is_filtering_once() {
+        for text in ["plain", "a\tb", &"x".repeat(3000), "s3://u:p@h/x?token=abcdefghijk"] {
+            let once = scrubbed(text);
+            assert_eq!(scrubbed(&once), once);
+            assert!(Scrubber::new().is_clean(&once));
+        }
+    }
+
+    #[test]
+    fn what_was_done_is_told_once() {
+        let mut scrubber = Scrubber::new();
+        let mut text = "x".repeat(TEXT_LIMIT + 1);
+        scrubber.scrub(&mut text);
+        assert!(scrubber.take().cut);
+        assert_eq!(scrubber.take(), Done::default());
+    }
+}

@@ -1,0 +1,97 @@
+//! Equal facts give equal bytes, and the content hash covers facts only.
+
+use aibom_bom::render;
+use aibom_facts::inventory::{Origin, Tool};
+use serde_cyclonedx::cyclonedx::v_1_6::CycloneDx;
+use serde_json::Value;
+
+use crate::sample::{DIGEST, plum};
+use crate::{checked, options};
+
+#[test]
+fn the_order_of_findings_does_not_matter() {
+    let mut turned = plum();
+    turned.models.reverse();
+    turned.images.reverse();
+    turned.data.reverse();
+    for image in &mut turned.images {
+        image.containers.reverse();
+    }
+    assert_eq!(checked(&turned, &options()).to_json(), checked(&plum(), &options()).to_json());
+}
+
+#[test]
+fn the_content_hash_ignores_time_version_and_tools() {
+    let first = checked(&plum(), &options());
+    let mut later = options();
+    later.timestamp = "2030-12-31T23:59:59Z".to_owned();
+    later.version = 12;
+    later.producer.version = "0.4.0".to_owned();
+    let mut inventory = plum();
+    inventory.tools.clear();
+    inventory.tools.insert(Tool { name: "apps-scraper".to_owned(), version: "2.0.0".to_owned(), sha256: Some(DIGEST.replace('1', "2")) });
+    inventory.tools.insert(Tool { name: "second-scraper".to_owned(), version: "1.0.0".to_owned(), sha256: None });
+    let second = checked(&inventory, &later);
+    assert_ne!(first.to_json(), second.to_json());
+    assert_eq!(first.content_hash(), second.content_hash());
+    assert_eq!(first.content_hash().len(), 64);
+}
+
+#[test]
+fn the_content_hash_sees_every_fact() {
+    let base = render(&plum(), &options()).content_hash().to_owned();
+    let mut seen = vec![base];
+    let mut differs = |change: &dyn Fn(&mut aibom_facts::inventory::Inventory)| {
+        let mut inventory = plum();
+        change(&mut inventory);
+        let hash = render(&inventory, &options()).content_hash().to_owned();
+        assert!(!seen.contains(&hash));
+        seen.push(hash);
+    };
+    differs(&|inventory| inventory.generation = Some(5));
+    differs(&|inventory| inventory.categories.clear());
+    differs(&|inventory| inventory.unresolved.clear());
+    differs(&|inventory| inventory.problems.clear());
+    differs(&|inventory| inventory.properties.clear());
+    differs(&|inventory| inventory.objects.truncate(1));
+    differs(&|inventory| inventory.origin = Origin::Cluster);
+    differs(&|inventory| inventory.models[0].revision = Some("main".to_owned()));
+    differs(&|inventory| inventory.models[0].served.clear());
+    differs(&|inventory| inventory.models[0].sources.clear());
+    differs(&|inventory| inventory.models[0].finding.conflicts.clear());
+    differs(&|inventory| inventory.models[0].finding.needs.clear());
+    differs(&|inventory| inventory.images[0].containers.truncate(1));
+    differs(&|inventory| inventory.runtimes[0].version = None);
+    differs(&|inventory| inventory.runtimes[0].framework = true);
+    differs(&|inventory| inventory.data[0].name = "other".to_owned());
+    differs(&|inventory| inventory.devices[0].quantities.clear());
+    differs(&|inventory| inventory.services[0].endpoints.clear());
+}
+
+#[test]
+fn tools_of_one_name_are_told_apart() {
+    let mut inventory = plum();
+    inventory.tools.insert(Tool { name: "apps-scraper".to_owned(), version: "2.0.0".to_owned(), sha256: None });
+    inventory.tools.insert(options().producer);
+    let document = checked(&inventory, &options()).to_value();
+    assert_eq!(document["metadata"]["tools"]["components"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn an_independent_reader_loses_nothing() {
+    let document = checked(&plum(), &options());
+    let read: CycloneDx = serde_json::from_str(&document.to_json()).unwrap();
+    let written = without_nulls(serde_json::to_value(&read).unwrap());
+    assert_eq!(written, document.to_value());
+}
+
+/// The reader writes absent members as null.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(members) => Value::Object(
+            members.into_iter().filter(|(_, member)| !member.is_null()).map(|(key, member)| (key, without_nulls(member))).collect(),
+        ),
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        other => other,
+    }
+}
