@@ -1,0 +1,196 @@
+//! Secrets in URLs: before the host, in the query, in the path of webhooks.
+
+use std::borrow::Cow;
+
+use super::{QUERY_CREDENTIAL, Secret, TOKEN, URI_USERINFO, is_quote};
+
+/// Query parameters that are credentials, in lower case.
+#[rustfmt::skip]
+const CREDENTIALS: &[&str] = &[
+    "x-amz-signature", "x-amz-credential", "x-amz-security-token", "x-goog-signature", "x-goog-credential", "x-oss-signature",
+    "x-oss-credential", "x-oss-security-token", "x-tos-signature", "x-tos-credential", "x-tos-security-token", "q-signature", "q-ak",
+    "awsaccesskeyid", "googleaccessid", "ossaccesskeyid", "key-pair-id", "sig", "signature", "token", "access_token", "id_token",
+    "refresh_token", "private_token", "job_token", "api_key", "apikey", "api-key", "subscription-key", "password", "passwd", "pwd",
+    "secret", "client_secret", "sas", "jwt",
+];
+
+/// Credentials too, but words that occur after `&` in text that is no URL.
+const CREDENTIALS_AFTER_QUESTION_MARK: &[&str] = &["auth", "key", "code", "policy"];
+
+/// Parameters that say that a query was signed. The rest of such a query is dates and scopes.
+const SIGNATURES: &[&str] =
+    &["x-amz-signature", "x-goog-signature", "x-oss-signature", "x-tos-signature", "q-signature", "sig", "signature"];
+
+/// Schemes of databases and queues, where passwords with unescaped `/`, `#` and `?` occur.
+#[rustfmt::skip]
+const DATABASES: &[&str] = &[
+    "postgres", "postgresql", "mysql", "mariadb", "mongodb", "redis", "rediss", "amqp", "amqps", "clickhouse", "mssql", "ldap", "ldaps",
+    "ftp", "ftps", "sftp", "smtp", "smtps", "nats", "neo4j", "bolt",
+];
+
+/// Hosts and first path segments of webhooks whose further path is the secret.
+const WEBHOOKS: &[&str] = &[
+    "hooks.slack.com/services/",
+    "hooks.slack.com/workflows/",
+    "hooks.slack.com/triggers/",
+    "discord.com/api/webhooks/",
+    "discordapp.com/api/webhooks/",
+];
+
+pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
+    if text.contains("://") {
+        userinfo(text, found);
+    }
+    if text.contains('=') {
+        query(text, found);
+    }
+    for webhook in WEBHOOKS {
+        for (at, _) in text.match_indices(webhook) {
+            let start = at + webhook.len();
+            let end = start + word_length(&text.as_bytes()[start..]);
+            if end > start {
+                found.push(Secret { start, end, class: TOKEN });
+            }
+        }
+    }
+}
+
+fn ends_word(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || is_quote(byte) || matches!(byte, b'<' | b'>' | b'\\')
+}
+
+fn word_length(bytes: &[u8]) -> usize {
+    bytes.iter().position(|byte| ends_word(*byte)).unwrap_or(bytes.len())
+}
+
+fn is_scheme_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-')
+}
+
+fn userinfo(text: &str, found: &mut Vec<Secret>) {
+    let bytes = text.as_bytes();
+    // From the back, so that a list's next URL bounds the one before it.
+    let places: Vec<usize> = text.match_indices("://").map(|(at, _)| at).collect();
+    let mut spans: Vec<Secret> = Vec::new();
+    let mut bound = bytes.len();
+    for &at in places.iter().rev() {
+        let scheme_start = bytes[..at].iter().rposition(|byte| !is_scheme_byte(*byte)).map_or(0, |before| before + 1);
+        let start = at + 3;
+        // Authority: to the first of `/ ? #`, or the end of the word.
+        let length =
+            bytes[start..bound].iter().position(|byte| matches!(byte, b'/' | b'?' | b'#') || ends_word(*byte)).unwrap_or(bound - start);
+        let authority = start..start + length;
+        let scheme = text[scheme_start..at].to_ascii_lowercase();
+        let cut = match bytes[authority.clone()].iter().rposition(|byte| *byte == b'@') {
+            Some(last) => Some(start + last),
+            None if DATABASES.contains(&scheme.split('+').next().unwrap_or_default()) || has_odd_port(&text[authority]) => {
+                let end = start + word_length(&bytes[start..bound]);
+                bytes[start..end].iter().rposition(|byte| *byte == b'@').map(|last| start + last)
+            }
+            None => None,
+        };
+        if let Some(end) = cut
+            && is_userinfo(&scheme, &text[start..end], &text[end + 1..])
+        {
+            spans.push(Secret { start, end, class: URI_USERINFO });
+        }
+        // The next URL of a list ends this one.
+        bound = scheme_start;
+    }
+    found.extend(spans.into_iter().rev());
+}
+
+/// Whether something else than a number stands after the host's `:`, so that it is not the host's.
+fn has_odd_port(authority: &str) -> bool {
+    let after = authority.rfind(']').map_or(authority, |bracket| &authority[bracket..]);
+    after.split_once(':').is_some_and(|(_, port)| !port.is_empty() && !port.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Guards against an `@` that does not end a userinfo.
+fn is_userinfo(scheme: &str, before: &str, after: &str) -> bool {
+    !before.is_empty()
+        // A digest, or a revision of a repository without owner.
+        && !after.starts_with("sha256:")
+        && !after.starts_with("sha512:")
+        && !matches!(scheme, "hf" | "huggingface")
+        // The user that every forge has for SSH.
+        && before != "git"
+        && before != format!("[REDACTED:{URI_USERINFO}]")
+}
+
+fn query(text: &str, found: &mut Vec<Secret>) {
+    let bytes = text.as_bytes();
+    let mut in_query = false;
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        at += 1;
+        if ends_word(byte) {
+            in_query = false;
+        }
+        in_query |= byte == b'?';
+        if !matches!(byte, b'?' | b'&') {
+            continue;
+        }
+        let length = bytes[at..].iter().position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))).unwrap_or(0);
+        if length == 0 || bytes[at + length] != b'=' {
+            continue;
+        }
+        let name = text[at..at + length].to_ascii_lowercase();
+        let start = at + length + 1;
+        at += length;
+        if CREDENTIALS.contains(&name.as_str()) || (in_query && CREDENTIALS_AFTER_QUESTION_MARK.contains(&name.as_str())) {
+            let end = start
+                + bytes[start..].iter().position(|byte| ends_word(*byte) || matches!(byte, b'&' | b'#')).unwrap_or(bytes.len() - start);
+            if end > start && !is_placeholder(&text[start..end]) {
+                found.push(Secret { start, end, class: QUERY_CREDENTIAL });
+            }
+            at = end;
+        }
+    }
+}
+
+fn is_placeholder(value: &str) -> bool {
+    value.starts_with('$') || value.starts_with("[REDACTED:")
+}
+
+/// A URI as an identity: without userinfo, without credentials in the query, and without the whole query if that was signed, for then
+/// the rest of it is different each time.
+pub fn strip_uri(uri: &str) -> Cow<'_, str> {
+    let mut spans = Vec::new();
+    if uri.contains("://") {
+        userinfo(uri, &mut spans);
+    }
+    // The first URL is the identity; what its query holds is checked below.
+    let without_user = match spans.first() {
+        Some(secret) => Cow::Owned(format!("{}{}", &uri[..secret.start], &uri[secret.end + 1..])),
+        None => Cow::Borrowed(uri),
+    };
+    let Some((head, query)) = without_user.split_once('?') else { return without_user };
+    let (query, fragment) = match query.split_once('#') {
+        Some((query, fragment)) => (query, Some(fragment)),
+        None => (query, None),
+    };
+    let name = |parameter: &str| parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
+    let signed = query.split('&').any(|parameter| SIGNATURES.contains(&name(parameter).as_str()));
+    let kept: Vec<&str> = query
+        .split('&')
+        .filter(|parameter| {
+            let name = name(parameter);
+            !signed && !CREDENTIALS.contains(&name.as_str()) && !CREDENTIALS_AFTER_QUESTION_MARK.contains(&name.as_str())
+        })
+        .collect();
+    if kept.len() == query.split('&').count() {
+        return without_user;
+    }
+    let mut out = head.to_owned();
+    if !kept.is_empty() {
+        out.push('?');
+        out.push_str(&kept.join("&"));
+    }
+    if let Some(fragment) = fragment {
+        out.push('#');
+        out.push_str(fragment);
+    }
+    Cow::Owned(out)
+}
