@@ -6,13 +6,14 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::toolchain::TARGET;
 use crate::workspace::{Workspace, note, output, run, step};
 
 /// Pinned: its rules and the format of deny.toml change between versions.
 const VERSION: &str = "0.20.2";
 
-/// Folders with a Cargo.toml of their own; one deny.toml holds for all.
-const WORKSPACES: [&str; 3] = [".", "plugins", "tests/hostile"];
+/// Folders with a Cargo.toml of their own, and the target to look at where those of deny.toml, which are the host's, do not fit.
+const WORKSPACES: [(&str, Option<&str>); 3] = [(".", None), ("plugins", Some(TARGET)), ("tests/hostile", Some(TARGET))];
 
 /// cargo-deny, perhaps still being installed.
 pub(crate) enum Tool {
@@ -75,7 +76,7 @@ impl Tool {
             }
         };
         let mut failed = Vec::new();
-        for folder in WORKSPACES {
+        for (folder, target) in WORKSPACES {
             let manifest = workspace.path(folder).join("Cargo.toml");
             if !manifest.is_file() {
                 continue;
@@ -85,9 +86,13 @@ impl Tool {
             command
                 .arg("--manifest-path")
                 .arg(&manifest)
-                .args(["--all-features", "--locked", "check", "--config"])
-                .arg(workspace.path("deny.toml"));
-            command.args(["bans", "licenses", "sources"]);
+                .arg("--config")
+                .arg(workspace.path("deny.toml"))
+                .args(["--all-features", "--locked"]);
+            if let Some(target) = target {
+                command.args(["--target", target]);
+            }
+            command.args(["check", "--hide-inclusion-graph", "bans", "licenses", "sources"]);
             if let Err(error) = run(&mut command) {
                 failed.push(format!("{folder}: {error:#}"));
             }
