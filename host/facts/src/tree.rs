@@ -4,8 +4,9 @@
 //! their parent and next sibling by index and all text lives in one buffer, so a handle is four bytes, a pointer is written only when
 //! somebody asks for it, and dropping an object frees two allocations.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use sha2::{Digest, Sha256};
@@ -446,6 +447,8 @@ fn write_json_string(text: &str, out: &mut dyn fmt::Write) -> fmt::Result {
             b'\n' => "\\n",
             b'\r' => "\\r",
             b'\t' => "\\t",
+            0x08 => "\\b",
+            0x0c => "\\f",
             0..=0x1f => "",
             _ => continue,
         };
@@ -598,10 +601,10 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut keys = Keys::default();
         while let Some(key) = access.next_key_seed(KeySeed)? {
             room::<A::Error>(self.builder, key.len())?;
-            if !keys.insert(&key) {
+            let span = self.builder.intern(&key);
+            if !keys.insert(span, &self.builder.text) {
                 return Err(A::Error::custom(format_args!("key `{}` is given twice", shorten(&key))));
             }
-            let span = self.builder.intern(&key);
             let child = access.next_value_seed(Seed { builder: self.builder, parent: own, key: span, depth: self.depth + 1 })?;
             chain.add(child, self.builder);
         }
@@ -614,13 +617,40 @@ fn shorten(text: &str) -> String {
     text.chars().take(80).flat_map(char::escape_debug).collect()
 }
 
-/// Keys of one map seen so far.
+/// Keys of one map seen so far, as spans of the tree's text. Comparing a few is cheaper than hashing them, and nearly all maps are small.
 #[derive(Default)]
-struct Keys(HashSet<String>);
+struct Keys {
+    few: Vec<Span>,
+    many: HashMap<u64, Vec<Span>>,
+    hashes: RandomState,
+}
+
+/// How many keys are compared one by one.
+const FEW_KEYS: usize = 32;
 
 impl Keys {
-    fn insert(&mut self, key: &str) -> bool {
-        self.0.insert(key.to_owned())
+    /// Adds a key that the text ends with; false when it is there already.
+    fn insert(&mut self, span: Span, text: &str) -> bool {
+        let of = |span: Span| &text[span.start as usize..(span.start + span.len) as usize];
+        let key = of(span);
+        if self.few.len() < FEW_KEYS {
+            if self.few.iter().any(|other| of(*other) == key) {
+                return false;
+            }
+            self.few.push(span);
+            return true;
+        }
+        if self.many.is_empty() {
+            for other in &self.few {
+                self.many.entry(self.hashes.hash_one(of(*other))).or_default().push(*other);
+            }
+        }
+        let same = self.many.entry(self.hashes.hash_one(key)).or_default();
+        if same.iter().any(|other| of(*other) == key) {
+            return false;
+        }
+        same.push(span);
+        true
     }
 }
 
@@ -682,74 +712,4 @@ impl<'de> Deserialize<'de> for Tree {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tree(json: &str) -> Tree {
-        Tree::from_json(json.as_bytes()).unwrap()
-    }
-
-    #[test]
-    fn pointers_resolve_and_are_written_back() {
-        let object = tree(r#"{"a":{"b/c":[{"n":null},{"k":"v"}]},"z":1}"#);
-        let node = object.at(object.root(), "/a/b~1c/1/k").unwrap();
-        assert_eq!(object.text(node), Some("v"));
-        assert_eq!(object.pointer(node).as_str(), "/a/b~1c/1/k");
-        assert_eq!(object.pointer(object.root()).as_str(), "");
-        assert!(object.at(object.root(), "/a/b~1c/0/n").is_none(), "null counts as absent");
-        assert!(object.resolve(object.root(), "/a/b~1c/0/n").is_some());
-        for absent in ["/a/b~1c/01", "/a/b~1c/-", "/a/b~1c/2", "/q", "a", "/z/0"] {
-            assert!(object.resolve(object.root(), absent).is_none(), "{absent}");
-        }
-    }
-
-    #[test]
-    fn select_walks_members_and_elements_in_order() {
-        let object = tree(r#"{"m":{"x":[{"n":1},{"n":2}],"y":[{"n":3},{"o":4}]}}"#);
-        let found: Vec<_> = object.select(object.root(), "/m/*/*/n", 10).into_iter().map(|node| object.pointer(node).to_string()).collect();
-        assert_eq!(found, ["/m/x/0/n", "/m/x/1/n", "/m/y/0/n"]);
-        assert_eq!(object.select(object.root(), "/m/*/*/n", 2).len(), 2);
-    }
-
-    #[test]
-    fn json_round_trips() {
-        let text = r#"{"a":[1,-2,3.5,true,null,"q\"\\\n\u0001é"],"b":{},"c":[]}"#;
-        let object = tree(text);
-        assert_eq!(object.json(object.root()), text);
-    }
-
-    #[test]
-    fn a_view_hides_managed_fields_foreign_annotations_and_status() {
-        let object = tree(
-            r#"{"metadata":{"name":"x","managedFields":[{}],"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"s3cret","aibom.k8saibom.dev/model":"a/b"}},
-                "spec":{"template":{"metadata":{"annotations":{"other":"hidden"}}},"status":"kept"},"status":{"replicas":1}}"#,
-        );
-        let view = object.view(object.root(), Visibility::default());
-        assert_eq!(
-            view.json(view.root()),
-            r#"{"metadata":{"name":"x","annotations":{"aibom.k8saibom.dev/model":"a/b"}},"spec":{"template":{"metadata":{"annotations":{}}},"status":"kept"}}"#
-        );
-        let with_status = object.view(object.root(), Visibility { status: true });
-        assert!(with_status.at(with_status.root(), "/status/replicas").is_some());
-        assert_ne!(view.sha256(), with_status.sha256());
-    }
-
-    #[test]
-    fn a_key_given_twice_is_an_error() {
-        let error = Tree::from_json(br#"{"a":1,"a":2}"#).unwrap_err().to_string();
-        assert!(error.contains("`a` is given twice"), "{error}");
-    }
-
-    #[test]
-    fn deep_nesting_is_an_error_and_no_overflow() {
-        let deep = "[".repeat(100_000);
-        assert!(Tree::from_json(deep.as_bytes()).is_err());
-    }
-
-    #[test]
-    fn integers_are_read_from_every_way_to_write_one() {
-        let object = tree(r#"{"a":1,"b":-5,"c":2.0,"d":1.5,"e":"3"}"#);
-        let read = |pointer: &str| object.integer(object.at(object.root(), pointer).unwrap());
-        assert_eq!([read("/a"), read("/b"), read("/c"), read("/d"), read("/e")], [Some(1), Some(-5), Some(2), None, None]);
-    }
-}
+mod tests;
