@@ -56,7 +56,9 @@ fn component(name: Claim, part: &Part<'_>, graph_env: Option<&Locator>) -> Compo
     let pod = part.part("extraPodSpec");
     component.template = pod.place();
     let template = if pod.exists() { component.name.text.clone() } else { String::new() };
-    component.containers.extend(main(part, &pod.part("mainContainer"), graph_env, &template));
+    // A container of a template inherits the env of the graph with it; one without a template has to name it.
+    let graph_env = graph_env.filter(|_| !pod.exists());
+    component.containers.push(main(part, &pod.part("mainContainer"), graph_env, &template));
     let frontend = part.part("frontendSidecar");
     if let Some(at) = frontend.place() {
         component.fact("frontendSidecar", Some(Claim::implied(FRONTEND, at)));
@@ -84,30 +86,25 @@ fn shared_memory(part: &Part<'_>) -> Option<Claim> {
     }
 }
 
-/// The main container; none where the service says nothing about it.
-fn main(part: &Part<'_>, main: &Part<'_>, graph_env: Option<&Locator>, template: &str) -> Option<Container> {
-    let env = part.list("envs");
-    let secret = part.text("envFromSecret").map(|secret| secret.at);
-    if !main.exists() && env.is_none() && secret.is_none() {
-        return None;
-    }
-    let container = Container::new(MAIN, ContainerClass::Main)
+/// The main container, put together from both places.
+fn main(part: &Part<'_>, main: &Part<'_>, graph_env: Option<&Locator>, template: &str) -> Container {
+    Container::new(MAIN, ContainerClass::Main)
         .template(template)
         .image(main.text("image").map(Claim::declared))
         .command(main.list("command"))
         .args(main.list("args"))
         .env(graph_env.cloned())
-        .env(env)
+        .env(part.list("envs"))
         .env(main.list("env"))
-        .env_from(secret)
+        .env_from(part.text("envFromSecret").map(|secret| secret.at))
         .env_from(main.list("envFrom"))
         .volume_mounts(main.list("volumeMounts"))
-        .resources(main.part("resources").place());
-    Some(container)
+        .resources(main.part("resources").place())
 }
 
 fn frontend_sidecar(part: &Part<'_>, graph_env: Option<&Locator>, template: &str) -> Container {
-    Container::new(FRONTEND, ContainerClass::Sidecar)
+    // To the pod it is a container like the main one, and that is what conversion makes of it.
+    Container::new(FRONTEND, ContainerClass::Main)
         .template(template)
         .image(part.text("image").map(Claim::declared))
         .args(part.list("args"))
@@ -148,8 +145,7 @@ fn devices(resources: &Part<'_>) -> Vec<Device> {
         }
         let custom = side.part("custom");
         for key in custom.keys() {
-            // Extended resources have a domain; `ephemeral-storage` and the like are no devices.
-            if key.contains('/')
+            if is_accelerator(&key)
                 && let Some(quantity) = custom.quantity(&key)
             {
                 add(Claim::implied(key, quantity.at.clone()), quantity);
@@ -157,4 +153,10 @@ fn devices(resources: &Part<'_>) -> Vec<Device> {
         }
     }
     devices
+}
+
+/// Extended resources have a domain; of those, network cards and the like are no accelerators.
+fn is_accelerator(resource: &str) -> bool {
+    let resource = resource.to_ascii_lowercase();
+    resource.contains('/') && ["gpu", "tpu", "npu", "neuron", "gaudi", "/mig-"].iter().any(|word| resource.contains(word))
 }

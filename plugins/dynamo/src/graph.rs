@@ -102,9 +102,9 @@ impl Component {
 
 impl Graph {
     /// What the inventory learns.
-    pub(crate) fn report(mut self, object: &Part<'_>) -> Report {
+    pub(crate) fn report(self, object: &Part<'_>) -> Report {
         let mut report = Report::new().category(Category::Inference);
-        make_unique(&mut self.components, object);
+        doubles(&self.components, object);
         self.runtimes(object, &mut report);
         self.volumes(&mut report);
         for component in self.components {
@@ -114,12 +114,8 @@ impl Graph {
     }
 
     fn runtimes(&self, object: &Part<'_>, report: &mut Report) {
-        let names = |wanted: &dyn Fn(&Component) -> bool| -> Vec<String> {
-            let components = self.components.iter().filter(|component| component.template.is_some() && wanted(component));
-            components.map(|component| component.name.text.clone()).collect()
-        };
         if let Some(kind) = object.text("kind") {
-            report.items.push(Item::new(Class::Runtime, Claim::implied("dynamo", kind.at)).uses(names(&|_| true)));
+            report.items.push(Item::new(Class::Runtime, Claim::implied("dynamo", kind.at)));
         }
         let Some(framework) = self.framework.clone() else { return };
         report.state("dynamo.backendFramework", Claim::declared(framework.clone()));
@@ -128,7 +124,9 @@ impl Graph {
             "trtllm" => Claim::derived("tensorrt-llm", [framework.at]),
             _ => return,
         };
-        report.items.push(Item::new(Class::Runtime, name).uses(names(&|component| component.duty() != Duty::Infrastructure)));
+        let engines = self.components.iter().filter(|component| component.template.is_some() && component.duty() != Duty::Infrastructure);
+        let engines: Vec<_> = engines.map(|component| component.name.text.clone()).collect();
+        report.items.push(Item::new(Class::Runtime, name).uses(engines));
     }
 
     /// One item per volume claim, however often it is mounted.
@@ -146,7 +144,7 @@ impl Graph {
                 }
                 let path = mount.path.clone().map(Claim::declared);
                 let cache = mount.compilation_cache.clone().map(|at| Claim::implied("true", at));
-                for (name, value) in [("dynamo.volume.mountPath", path), ("dynamo.volume.compilationCache", cache)] {
+                for (name, value) in [("volume.mountPath", path), ("dynamo.volume.compilationCache", cache)] {
                     let known = |value: &Claim| item.properties.iter().any(|known| known.name == name && known.value.text == value.text);
                     let new = value.filter(|value| !known(value));
                     *item = item.clone().property(name, new);
@@ -162,17 +160,12 @@ impl Graph {
     }
 }
 
-/// Names must be unique in a report; the API server sees to it, a file need not.
-fn make_unique(components: &mut [Component], object: &Part<'_>) {
-    for index in 1..components.len() {
-        let (before, rest) = components.split_at_mut(index);
-        let component = &mut rest[0];
-        if before.iter().any(|other| other.name.text == component.name.text) {
-            object.problem("", format_args!("a second component is called `{}`", component.name.text));
-            component.name = Claim::derived(format!("{}#{index}", component.name.text), component.name.at.clone());
-            for container in &mut component.containers {
-                container.template.clone_from(&component.name.text);
-            }
+/// The API server keeps names apart, a file need not. The host gives the second one another name.
+fn doubles(components: &[Component], object: &Part<'_>) {
+    for (index, component) in components.iter().enumerate() {
+        let name = &component.name.text;
+        if components[..index].iter().any(|other| other.name.text == *name) {
+            object.problem("", format_args!("a second component is called `{name}`"));
         }
     }
 }
@@ -189,7 +182,7 @@ impl Component {
             report.items.push(item.uses(uses.clone()));
         }
         for device in self.devices {
-            let item = Item::new(Class::Device, device.name).property("dynamo.device.quantity", device.quantity);
+            let item = Item::new(Class::Device, device.name).version(Some(device.quantity));
             report.items.push(item.uses(uses.clone()));
         }
         if let Some(config) = self.picker_config {
@@ -202,7 +195,7 @@ impl Component {
             let template = template.property("dynamo.component.name", self.name).property("dynamo.component.type", role.clone());
             report.pod_templates.push(template);
         }
-        report.containers.extend(self.containers);
+        report.containers.extend(self.containers.into_iter().filter(Container::says_something));
         report.state(format!("dynamo.component.{name}.type"), role);
         for (fact, value) in self.facts {
             report.state(format!("dynamo.component.{name}.{fact}"), value);

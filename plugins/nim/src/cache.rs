@@ -1,6 +1,6 @@
 //! The NIMCache that a service mounts, if the host handed it over.
 
-use k8s_aibom_sdk::{Claim, Part, Text};
+use k8s_aibom_sdk::{Claim, Item, Part, Text};
 
 use crate::{image, storage};
 
@@ -18,7 +18,7 @@ pub(crate) struct Cache {
     /// Text that names an engine.
     pub(crate) engine: Option<Text>,
     /// Volume claim or path that holds it.
-    pub(crate) volume: Option<Claim>,
+    pub(crate) volume: Option<Item>,
 }
 
 impl Cache {

@@ -61,12 +61,13 @@ impl Scraper for Nim {
         let mut report = Report::new().category(Category::Inference);
 
         let name = object.part("metadata").text("name").map(|name| name.value).unwrap_or_default();
-        report.containers.push(server(&spec, name));
+        let mut containers = vec![server(&spec, name)];
         for (list, class) in [("initContainers", ContainerClass::Init), ("sidecarContainers", ContainerClass::Sidecar)] {
-            report.containers.extend(spec.each(list).iter().map(|part| helper(part, class)));
+            containers.extend(spec.each(list).iter().map(|part| helper(part, class)));
         }
         let picker = spec.part("expose").part("router").part("eppConfig").part("containerSpec");
-        report.containers.extend(picker.place().map(|_| helper(&picker, ContainerClass::Sidecar)));
+        containers.push(helper(&picker, ContainerClass::Sidecar));
+        report.containers.extend(containers.into_iter().filter(Container::says_something));
 
         let model = model(&spec, &cache);
         let known = model.is_some() || declares_model(&spec) || cache.dataset.is_some();
@@ -107,7 +108,7 @@ fn variable(spec: &Part<'_>, name: &str) -> Option<Text> {
 
 /// Whether a variable names the model, here or in the object that it refers to.
 fn declares_model(spec: &Part<'_>) -> bool {
-    let named = ["NIM_MODEL_NAME", "NIM_SERVED_MODEL_NAME"].iter().any(|name| {
+    let named = ["NIM_MODEL_NAME", "NIM_SERVED_MODEL_NAME", "NIM_FT_MODEL", "NIM_CUSTOM_MODEL"].iter().any(|name| {
         let entry = spec.named("env", name);
         entry.scalar("value").is_some() || entry.part("valueFrom").exists()
     });

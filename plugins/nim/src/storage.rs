@@ -34,25 +34,27 @@ pub(crate) fn report(object: &Part<'_>, storage: &Part<'_>, cache: &Cache, model
         report.state("nim.storage.nimCache.name", name.clone());
         report.state("nim.storage.nimCache.profile", profile);
         let item = Item::new(Class::Configuration, name).id(ID).role(if model_known { "cache" } else { "model-source" });
-        report.items.push(item.source(cache.volume.clone()));
-        report.items.extend(cache.volume.clone().map(|volume| Item::new(Class::Volume, volume)));
+        let volume = cache.volume.clone().map(|volume| volume.id("volume"));
+        let item = item.source(volume.as_ref().map(|volume| volume.name.clone())).uses(volume.as_ref().map(|volume| volume.id.clone()));
+        report.items.push(item);
+        report.items.extend(volume);
         return;
     }
     report.state("nim.storage.pvc.name", storage.part("pvc").text("name").map(Claim::declared));
     report.state("nim.storage.hostPath", storage.text("hostPath").map(Claim::declared));
     report.state("nim.storage.emptyDir.sizeLimit", storage.part("emptyDir").quantity("sizeLimit").map(Claim::declared));
-    report.items.extend(volume(object, storage).map(|name| Item::new(Class::Volume, name).id(ID)));
+    report.items.extend(volume(object, storage).map(|volume| volume.id(ID)));
 }
 
 /// The claim or path of a `storage` field: the claim named, the one that the operator creates under the object's name, or the path.
-pub(crate) fn volume(object: &Part<'_>, storage: &Part<'_>) -> Option<Claim> {
+pub(crate) fn volume(object: &Part<'_>, storage: &Part<'_>) -> Option<Item> {
     let claim = storage.part("pvc");
     if let Some(name) = claim.text("name") {
-        return Some(Claim::declared(name));
+        return Some(Item::new(Class::Volume, Claim::declared(name)));
     }
     if let Some(create) = claim.flag("create").filter(|create| create.value) {
         let owner = object.part("metadata").text("name")?;
-        return Some(Claim::derived(format!("{}-pvc", owner.value), [create.at, owner.at]));
+        return Some(Item::new(Class::Volume, Claim::derived(format!("{}-pvc", owner.value), [create.at, owner.at])));
     }
-    storage.text("hostPath").map(Claim::declared)
+    storage.text("hostPath").map(|path| Item::new(Class::Volume, Claim::declared(path)).role("hostPath"))
 }

@@ -260,6 +260,13 @@ impl Container {
         }
     }
 
+    /// Whether it says anything but its name and class. The host drops one that does not.
+    pub fn says_something(&self) -> bool {
+        let lists = [&self.env, &self.env_from];
+        let places = [&self.command, &self.args, &self.volume_mounts, &self.resources];
+        self.image.is_some() || lists.iter().any(|list| !list.is_empty()) || places.iter().any(|place| place.is_some())
+    }
+
     /// Names the pod template it belongs to.
     #[must_use]
     pub fn template(mut self, name: impl Into<String>) -> Self {
