@@ -71,7 +71,10 @@ impl Ground<'_> {
             self.note(Change::Duplicate);
             id.clear();
         }
-        let role = self.role(raw.role);
+        let role = match class {
+            ItemClass::Model | ItemClass::Adapter | ItemClass::Tokenizer => self.role(raw.role),
+            _ => self.word(&raw.role),
+        };
         let uses = self.take(raw.uses, MAX_USES);
         Some(Item {
             id,
@@ -85,7 +88,7 @@ impl Ground<'_> {
         })
     }
 
-    /// A role outside the vocabulary is no role.
+    /// A role of a model outside the vocabulary is no role. Other classes have words of their own.
     fn role(&mut self, raw: String) -> String {
         if raw.is_empty() || Role::parse(&raw).is_some() {
             return raw;
