@@ -1,1 +1,66 @@
-//! Under construction.
+//! Pod templates and command lines into facts, by rules kept as data.
+//!
+//! # Data model
+//!
+//! ```text
+//!  report + objects ──pods──> containers ──argv, shell──> command lines ──options──> hits
+//!                                 │ images                                  │ env        │
+//!                                 ▼                                         ▼            ▼
+//!                             runtimes of the image                    reading: what one container says
+//!                                                                           │ merge, by identity
+//!                        items of the report ─────────────────────────────> Inventory
+//! ```
+//!
+//! * [`Rules`] are the data: one file per runtime, see `runtimes/README.md`.
+//! * [`Subject`] is one object with what a scraper reported about it; [`extract`] turns it into an
+//!   [`Inventory`](aibom_facts::inventory::Inventory).
+//! * [`shell`] reads shell scripts as words. Nothing is run, here or elsewhere.
+//!
+//! Everything is a pure function of its input: no clock, no file, no network. Work is linear in the size of the objects; the expansion
+//! of variables is bounded.
+
+mod apis;
+mod argv;
+mod builtin;
+mod env;
+mod images;
+mod items;
+mod merge;
+mod options;
+mod pods;
+mod reading;
+mod rules;
+mod said;
+mod script;
+pub mod shell;
+mod storage;
+mod text;
+
+use aibom_facts::inventory::{Inventory, Origin};
+use aibom_facts::object::ObjectRef;
+use aibom_facts::report::Report;
+use aibom_facts::tree::Tree;
+
+pub use images::{ImageClass, ImageMatch, Strength};
+pub use rules::{Does, Rules, RulesError, Runtime};
+
+/// An object with what was reported about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The object, then the related ones.
+    pub objects: &'a [ObjectRef],
+    /// Their content, at the same index as locators use; none for a related object that does not exist or may not be read.
+    pub trees: &'a [Option<&'a Tree>],
+    /// What a scraper said, grounded.
+    pub report: &'a Report,
+    /// Where the object was read.
+    pub origin: Origin,
+}
+
+/// Turns an object and its report into facts.
+pub fn extract(rules: &Rules, subject: &Subject<'_>) -> Inventory {
+    merge::inventory(rules, subject)
+}
+
+#[cfg(test)]
+mod tests;

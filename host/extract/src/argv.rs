@@ -1,0 +1,219 @@
+//! From the lists of a container to the programs it starts.
+//!
+//! Programs that only start another program are taken off (`env A=b`, `exec`, `numactl`), scripts given to a shell are read as
+//! [`crate::script`] says, and what remains is compared with the launchers of the rules: by base name, by Python module, by script
+//! name or, for code on the command line, by a word of it. A launcher's further words must follow at once.
+
+use crate::env::{Env, Variable};
+use crate::rules::{Does, Launcher, Rules, Wrapper};
+use crate::script::{self, CommandLine, MAX_LEVELS};
+use crate::text::Token;
+
+/// A launcher that was found in a command line.
+#[derive(Clone, Debug)]
+pub(crate) struct Launch<'r> {
+    pub(crate) runtime: usize,
+    pub(crate) launcher: &'r Launcher,
+    pub(crate) does: Does,
+    /// The word that made it recognised.
+    pub(crate) word: Token,
+    /// What follows.
+    pub(crate) rest: Vec<Token>,
+    /// Variables set for it.
+    pub(crate) exported: Vec<Variable>,
+    /// Code on the command line.
+    pub(crate) code: Option<Token>,
+}
+
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "zsh", "ksh"];
+
+pub(crate) fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The command lines that a list of words amounts to.
+pub(crate) fn unwrap(rules: &Rules, line: CommandLine, env: &Env) -> Vec<CommandLine> {
+    let mut out = Vec::new();
+    unwrap_into(rules, line, env, 0, &mut out);
+    out
+}
+
+fn unwrap_into(rules: &Rules, mut line: CommandLine, env: &Env, level: usize, out: &mut Vec<CommandLine>) {
+    // Each round takes at least one word off.
+    loop {
+        let Some(first) = line.tokens.first() else { return };
+        let program = base_name(first.as_str()).to_owned();
+        if SHELLS.contains(&program.as_str()) {
+            if let Some(script) = script_of(&line.tokens).filter(|_| level < MAX_LEVELS) {
+                let token = &line.tokens[script];
+                for mut inner in script::commands(&token.text, &token.at, &line.tokens[script + 1..], env) {
+                    let mut exported = line.exported.clone();
+                    exported.append(&mut inner.exported);
+                    unwrap_into(rules, CommandLine { tokens: inner.tokens, exported }, env, level + 1, out);
+                }
+                return;
+            }
+            break;
+        }
+        let words = &line.tokens[1..];
+        let wrapper = rules.conventions.wrappers.iter().find(|wrapper| {
+            wrapper.programs.contains(&program) && wrapper.words.len() <= words.len() && wrapper.words.iter().zip(words).all(|(want, have)| want == have.as_str())
+        });
+        let Some(wrapper) = wrapper else { break };
+        let Some((start, assigned)) = inner_command(wrapper, &line.tokens) else { break };
+        line.tokens.drain(..start);
+        line.exported.extend(assigned);
+    }
+    out.push(line);
+}
+
+/// Index of the script of `sh -c script`.
+fn script_of(tokens: &[Token]) -> Option<usize> {
+    let mut index = 1;
+    let mut asked = false;
+    while let Some(token) = tokens.get(index) {
+        let text = token.as_str();
+        if text == "--" {
+            index += 1;
+            break;
+        }
+        let Some(flags) = text.strip_prefix(['-', '+']).filter(|flags| !flags.is_empty()) else { break };
+        index += 1;
+        if !flags.starts_with('-') {
+            asked |= flags.contains('c');
+            if flags.ends_with(['o', 'O']) {
+                index += 1;
+            }
+        }
+    }
+    (asked && index < tokens.len()).then_some(index)
+}
+
+/// Where the command behind a wrapper begins, and the variables set in between.
+fn inner_command(wrapper: &Wrapper, tokens: &[Token]) -> Option<(usize, Vec<Variable>)> {
+    let mut index = 1 + wrapper.words.len();
+    let mut assigned = Vec::new();
+    if wrapper.after_dashes {
+        let dashes = tokens.iter().skip(index).position(|token| token.as_str() == "--")?;
+        index += dashes + 1;
+    } else {
+        while let Some(token) = tokens.get(index) {
+            let text = token.as_str();
+            if text == "--" {
+                index += 1;
+                break;
+            }
+            if !text.starts_with('-') || text.len() < 2 {
+                break;
+            }
+            index += 1;
+            if wrapper.valued.iter().any(|option| option == text) {
+                index += 1;
+            }
+        }
+        while wrapper.assignments {
+            let Some((name, _)) = tokens.get(index).and_then(|token| token.as_str().split_once('=')) else { break };
+            let token = &tokens[index];
+            let value = token.text.slice(name.len() + 1..token.as_str().len());
+            assigned.push(Variable { name: name.to_owned(), value, at: token.at.clone(), secret: aibom_facts::redact::Redactor::is_secret_name(name) });
+            index += 1;
+        }
+        index += wrapper.skip;
+    }
+    (index < tokens.len()).then_some((index, assigned))
+}
+
+/// What a Python command line runs.
+enum Python {
+    Module(usize),
+    Code(usize),
+    Script(usize),
+}
+
+fn is_python(program: &str) -> bool {
+    program.strip_prefix("python").or_else(|| program.strip_prefix("pypy")).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+}
+
+fn python(tokens: &[Token]) -> Option<Python> {
+    let mut index = usize::from(is_python(base_name(tokens.first()?.as_str())));
+    loop {
+        let text = tokens.get(index)?.as_str();
+        match text {
+            "-m" => return tokens.get(index + 1).map(|_| Python::Module(index + 1)),
+            "-c" => return tokens.get(index + 1).map(|_| Python::Code(index + 1)),
+            "-X" | "-W" => index += 2,
+            _ if text.starts_with('-') && text.len() > 1 => index += 1,
+            _ => return Some(Python::Script(index)),
+        }
+    }
+}
+
+/// The most specific launcher of a command line.
+pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine) -> Option<Launch<'r>> {
+    let tokens = &line.tokens;
+    let first = tokens.first()?.as_str();
+    let program = base_name(first);
+    let mut best: Option<(usize, Launch<'r>)> = None;
+    let kind = if is_python(program) || first == "-m" { python(tokens) } else { None };
+    for (runtime, rule) in rules.runtimes.iter().enumerate() {
+        for launcher in &rule.launch {
+            let start = match &kind {
+                None => launcher.programs.iter().any(|name| name == program) || launcher.scripts.iter().any(|name| name == program),
+                Some(Python::Module(index)) => launcher.modules.iter().any(|name| name == tokens[*index].as_str()),
+                Some(Python::Script(index)) => {
+                    let script = base_name(tokens[*index].as_str());
+                    launcher.scripts.iter().chain(&launcher.programs).any(|name| name == script)
+                }
+                Some(Python::Code(index)) => launcher.code.iter().any(|word| tokens[*index].as_str().contains(word.as_str())),
+            };
+            if !start {
+                continue;
+            }
+            let at = match kind {
+                None => 0,
+                Some(Python::Module(index) | Python::Script(index) | Python::Code(index)) => index,
+            };
+            let rest = &tokens[at + 1..];
+            if rest.len() < launcher.words.len() || !launcher.words.iter().zip(rest).all(|(want, have)| want == have.as_str()) {
+                continue;
+            }
+            let weight = 1 + launcher.words.len();
+            if best.as_ref().is_some_and(|(known, _)| *known >= weight) {
+                continue;
+            }
+            let launch = Launch {
+                runtime,
+                launcher,
+                does: launcher.does.unwrap_or(rule.does),
+                word: tokens[at].clone(),
+                rest: rest[launcher.words.len()..].to_vec(),
+                exported: line.exported.clone(),
+                code: matches!(kind, Some(Python::Code(_))).then(|| tokens[at].clone()),
+            };
+            best = Some((weight, launch));
+        }
+    }
+    best.map(|(_, launch)| launch)
+}
+
+/// What a command line without a launcher does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Other {
+    /// Waits.
+    Idle,
+    /// Sets up or looks around.
+    Plain,
+    /// Anything.
+    Unknown,
+}
+
+pub(crate) fn other(rules: &Rules, line: &CommandLine) -> Other {
+    let program = line.tokens.first().map(|token| base_name(token.as_str())).unwrap_or_default();
+    if rules.conventions.idle.iter().any(|name| name == program) {
+        Other::Idle
+    } else if rules.conventions.plain.iter().any(|name| name == program) {
+        Other::Plain
+    } else {
+        Other::Unknown
+    }
+}

@@ -1,0 +1,166 @@
+//! Variables of one container, and the expansion that Kubernetes itself does.
+//!
+//! Lists are given lowest precedence first; an entry replaces an earlier one of the same name. `$(NAME)` in a value is replaced by
+//! what stands before it, in a command or argument by the final value; `$$` is a literal `$`; an unknown name stays as it is written.
+//! The value of a variable whose name says that it is a secret is never looked at.
+
+use std::collections::HashMap;
+
+use aibom_facts::object::Locator;
+use aibom_facts::redact::Redactor;
+use aibom_facts::report::Problem;
+use aibom_facts::tree::{Kind, NodeId, Tree};
+
+use crate::text::{Traced, Unknown, Via};
+
+/// One variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    /// Its value after expansion; unknown as a whole when it is supplied by a reference.
+    pub(crate) value: Traced,
+    /// Place of the value, the reference, or the entry when it has neither.
+    pub(crate) at: Locator,
+    /// The name says that it is a secret; `value` is empty then.
+    pub(crate) secret: bool,
+}
+
+/// A whole map or secret that becomes variables.
+#[derive(Clone, Debug)]
+pub(crate) struct From {
+    pub(crate) why: &'static str,
+    pub(crate) at: Locator,
+    pub(crate) name: String,
+}
+
+/// The environment of a container.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Env {
+    variables: Vec<Variable>,
+    index: HashMap<String, usize>,
+    pub(crate) from: Vec<From>,
+}
+
+impl Env {
+    /// Adds the entries of a list.
+    pub(crate) fn add_list(&mut self, tree: &Tree, object: u32, list: NodeId, problems: &mut Vec<Problem>) {
+        let locate = |node| Locator { object, pointer: tree.pointer(node) };
+        if tree.kind(list) != Kind::Array {
+            if !tree.is_null(list) {
+                problems.push(Problem { at: locate(list), message: "env is not a list; its variables are not read".to_owned() });
+            }
+            return;
+        }
+        for entry in tree.items(list) {
+            let Some(name) = tree.get(entry, "name").and_then(|node| tree.text(node)).filter(|name| !name.is_empty()) else {
+                problems.push(Problem { at: locate(entry), message: "a variable without a name is not read".to_owned() });
+                continue;
+            };
+            let secret = Redactor::is_secret_name(name);
+            let (value, at) = if let Some(reference) = tree.get(entry, "valueFrom") {
+                let (unknown, node) = value_from(tree, object, reference);
+                (Traced::unknown_text(format!("$({name})"), unknown), locate(node))
+            } else if let Some(node) = tree.get(entry, "value") {
+                let at = locate(node);
+                let value = if secret {
+                    Traced::unknown_text(format!("$({name})"), Unknown { why: "secret", at: at.clone(), reference: name.to_owned() })
+                } else {
+                    self.expand(tree.scalar(node).unwrap_or_default())
+                };
+                (value, at)
+            } else {
+                (Traced::default(), locate(entry))
+            };
+            self.set(Variable { name: name.to_owned(), value, at, secret });
+        }
+    }
+
+    /// Adds one variable; it replaces an earlier one of its name.
+    pub(crate) fn set(&mut self, variable: Variable) {
+        self.index.insert(variable.name.clone(), self.variables.len());
+        self.variables.push(variable);
+    }
+
+    /// Adds an `envFrom` list, or a text that names a secret.
+    pub(crate) fn add_from(&mut self, tree: &Tree, object: u32, node: NodeId) {
+        let locate = |node| Locator { object, pointer: tree.pointer(node) };
+        if let Some(name) = tree.text(node) {
+            self.from.push(From { why: "secret", at: locate(node), name: name.to_owned() });
+        }
+        for entry in tree.items(node) {
+            for (key, why) in [("configMapRef", "configmap"), ("secretRef", "secret")] {
+                if let Some(reference) = tree.get(entry, key) {
+                    let name = tree.get(reference, "name").and_then(|node| tree.text(node)).unwrap_or_default();
+                    self.from.push(From { why, at: locate(reference), name: name.to_owned() });
+                }
+            }
+        }
+    }
+
+    /// The effective variable of a name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Variable> {
+        self.index.get(name).map(|index| &self.variables[*index])
+    }
+
+    /// The effective variables, in order of definition.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Variable> {
+        self.variables.iter().enumerate().filter(|(index, variable)| self.index.get(&variable.name) == Some(index)).map(|(_, variable)| variable)
+    }
+
+    /// The value of a variable with its origin, or why there is none.
+    pub(crate) fn value(&self, name: &str) -> Option<Traced> {
+        let variable = self.get(name)?;
+        Some(variable.value.clone().through(Via { name: variable.name.clone(), at: variable.at.clone() }))
+    }
+
+    /// Why a name that no list defines is unknown: a map or secret whose keys become variables, if there is one.
+    pub(crate) fn missing(&self, name: &str, at: &Locator) -> Unknown {
+        let from = self.from.iter().find(|from| from.why == "configmap").or_else(|| self.from.first());
+        match from {
+            Some(from) => Unknown { why: from.why, at: from.at.clone(), reference: from.name.clone() },
+            None => Unknown { why: "undefined-variable", at: at.clone(), reference: name.to_owned() },
+        }
+    }
+
+    /// Expands `$(NAME)`. Names that are not defined stay as written, which is what Kubernetes does with them.
+    pub(crate) fn expand(&self, text: &str) -> Traced {
+        let mut out = Traced::default();
+        let mut rest = text;
+        while let Some(dollar) = rest.find('$') {
+            out.push(&rest[..dollar]);
+            rest = &rest[dollar..];
+            if let Some(after) = rest.strip_prefix("$$") {
+                out.push("$");
+                rest = after;
+                continue;
+            }
+            let name = rest.strip_prefix("$(").and_then(|inner| inner.split_once(')'));
+            match name.and_then(|(name, after)| self.value(name).map(|value| (value, after))) {
+                Some((value, after)) => {
+                    out.append(&value);
+                    rest = after;
+                }
+                None => {
+                    out.push("$");
+                    rest = &rest[1..];
+                }
+            }
+        }
+        out.push(rest);
+        out
+    }
+}
+
+/// The reference of a `valueFrom`, and the node that is it.
+fn value_from(tree: &Tree, object: u32, node: NodeId) -> (Unknown, NodeId) {
+    let text = |node, key: &str| tree.get(node, key).and_then(|node| tree.scalar(node)).unwrap_or_default().to_owned();
+    let make = |why, node, reference: String| (Unknown { why, at: Locator { object, pointer: tree.pointer(node) }, reference }, node);
+    for (key, why, name) in
+        [("secretKeyRef", "secret", "name"), ("configMapKeyRef", "configmap", "name"), ("fieldRef", "field", "fieldPath"), ("resourceFieldRef", "field", "resource")]
+    {
+        if let Some(reference) = tree.get(node, key) {
+            return make(why, reference, text(reference, name));
+        }
+    }
+    make("field", node, String::new())
+}

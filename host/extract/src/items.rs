@@ -1,0 +1,280 @@
+//! Items of a report: what the object's own fields name.
+
+use std::collections::BTreeMap;
+
+use aibom_facts::inventory::{Class, Confidence, Data, DataKind, Device, Evidence, Finding, Key, Role, Runtime, Service, Source, Unresolved};
+use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
+use aibom_facts::report::{Basis, Claim, Item, ItemClass, Report};
+
+use crate::Subject;
+use crate::merge::{self, Draft, confidence, push};
+use crate::reading::claim as new_claim;
+use crate::rules::Rules;
+
+/// Role of a configuration item that supplies the model.
+const MODEL_SOURCE: &str = "model-source";
+
+/// Runtimes that items declare, for all templates or for those that they name.
+pub(crate) struct DeclaredRuntimes {
+    everywhere: Vec<usize>,
+    by_template: BTreeMap<String, Vec<usize>>,
+}
+
+impl DeclaredRuntimes {
+    /// Runtimes declared for a template, the particular ones first.
+    pub(crate) fn of(&self, template: &str) -> Vec<usize> {
+        let particular = self.by_template.get(template).into_iter().flatten();
+        particular.chain(&self.everywhere).copied().collect()
+    }
+}
+
+pub(crate) fn declared_runtimes(rules: &Rules, report: &Report) -> DeclaredRuntimes {
+    let mut out = DeclaredRuntimes { everywhere: Vec::new(), by_template: BTreeMap::new() };
+    for item in report.items.iter().filter(|item| item.class == ItemClass::Runtime) {
+        let Some(runtime) = rules.index(&item.name.text) else { continue };
+        let templates: Vec<&String> = item.uses.iter().filter(|name| report.pod_templates.iter().any(|template| template.name == **name)).collect();
+        if templates.is_empty() {
+            out.everywhere.push(runtime);
+        }
+        for template in templates {
+            out.by_template.entry(template.clone()).or_default().push(runtime);
+        }
+    }
+    out
+}
+
+/// References that supply the model, as unresolved facts.
+pub(crate) fn model_sources(report: &Report) -> Vec<Unresolved> {
+    report
+        .items
+        .iter()
+        .filter(|item| item.class == ItemClass::Configuration && item.role == MODEL_SOURCE)
+        .filter_map(|item| {
+            let at = item.name.at.first()?.clone();
+            Some(Unresolved { what: "model".to_owned(), at, why: "preset".to_owned(), reference: item.name.text.clone() })
+        })
+        .collect()
+}
+
+/// Adds every item.
+pub(crate) fn add(draft: &mut Draft<'_>, subject: &Subject<'_>) {
+    let report = subject.report;
+    let catalogue = report.items.iter().any(|item| item.class == ItemClass::Runtime && draft.rules.runtime(&item.name.text).is_some_and(|rule| rule.catalogue));
+    let mut keys: BTreeMap<&str, Key> = BTreeMap::new();
+    for item in &report.items {
+        let key = match item.class {
+            ItemClass::Model | ItemClass::Adapter | ItemClass::Tokenizer => model(draft, item, catalogue),
+            ItemClass::Runtime => Some(runtime(draft, item)),
+            ItemClass::Dataset => Some(data(draft, item, DataKind::Dataset, "dataset")),
+            ItemClass::Volume => Some(data(draft, item, DataKind::Volume, if item.role.is_empty() { "persistentVolumeClaim" } else { &item.role })),
+            ItemClass::Configuration => Some(data(draft, item, DataKind::Configuration, "configuration")),
+            ItemClass::Service => Some(service(draft, item)),
+            ItemClass::Device => Some(device(draft, item)),
+        };
+        if let Some(key) = key {
+            if !item.id.is_empty() {
+                keys.insert(&item.id, key);
+            }
+        }
+    }
+    for item in &report.items {
+        let Some(own) = keys.get(item.id.as_str()).cloned() else { continue };
+        for used in item.uses.iter().filter_map(|id| keys.get(id.as_str())) {
+            if *used != own {
+                if let Some(finding) = draft.finding(&own) {
+                    finding.needs.insert(used.clone());
+                }
+            }
+        }
+    }
+}
+
+/// The kind of place that a claim was read from.
+fn source(claim: &Claim) -> Source {
+    match claim.basis {
+        Basis::Declared | Basis::Implied => Source::CrdField,
+        Basis::Derived => Source::Derived,
+    }
+}
+
+fn evidence(claim: &Claim, value: &str) -> Vec<Evidence> {
+    let place = |at: &aibom_facts::object::Locator| Evidence {
+        at: at.clone(),
+        source: source(claim),
+        value: value.to_owned(),
+        by: String::new(),
+        container: String::new(),
+    };
+    claim.at.iter().map(place).collect()
+}
+
+fn properties(finding: &mut Finding, item: &Item) {
+    for property in &item.properties {
+        finding.property(&property.name, &property.value.text);
+    }
+}
+
+fn model(draft: &mut Draft<'_>, item: &Item, catalogue: bool) -> Option<Key> {
+    let text = item.name.text.as_str();
+    let role = Role::parse(&item.role).unwrap_or(match item.class {
+        ItemClass::Adapter => Role::Adapter,
+        ItemClass::Tokenizer => Role::Tokenizer,
+        _ => Role::Main,
+    });
+    let plain = |reference| ParsedModel { reference, revision: None, source: None, file: None };
+    let parsed = if catalogue && !text.contains("://") && !text.starts_with('/') {
+        // The hub's rules still say what is a placeholder.
+        match ModelReference::parse(text) {
+            Err(NotAModel::Unexpanded | NotAModel::Placeholder) => Err(NotAModel::Placeholder),
+            _ => ModelReference::catalogue_name(text).map(plain),
+        }
+    } else {
+        ModelReference::parse(text)
+    };
+    let parsed = match parsed {
+        Ok(parsed) => parsed,
+        Err(NotAModel::Unexpanded | NotAModel::Placeholder) => {
+            let at = item.name.at.first()?.clone();
+            let what = match role {
+                Role::Draft => "draft",
+                Role::Adapter => "adapter",
+                _ => "model",
+            };
+            draft.inventory.unresolved.insert(Unresolved { what: what.to_owned(), at, why: "template".to_owned(), reference: String::new() });
+            return None;
+        }
+        Err(_) => return None,
+    };
+    let id = parsed.reference.id();
+    let mut claim = new_claim(parsed, role, evidence(&item.name, &id));
+    claim.sources.extend(item.sources.iter().map(|source| source.text.clone()));
+    if let Some(version) = &item.version {
+        claim.revision = Some(version.text.clone());
+    }
+    let model = draft.models.entry(id.clone()).or_insert_with(|| merge::empty(claim.parsed.reference.clone(), role));
+    merge::fill(model, &claim);
+    properties(&mut model.finding, item);
+    Some(model.finding.key.clone())
+}
+
+fn runtime(draft: &mut Draft<'_>, item: &Item) -> Key {
+    let rule = draft.rules.runtime(&item.name.text);
+    let name = rule.map_or_else(|| item.name.text.to_lowercase(), |rule| rule.name.clone());
+    let framework = rule.is_some_and(|rule| rule.framework);
+    let runtime = draft.runtimes.entry(name.clone()).or_insert_with(|| Runtime {
+        finding: Finding::new(Class::Runtime, name.clone(), Confidence::Inferred),
+        version: None,
+        framework,
+    });
+    for evidence in evidence(&item.name, &name) {
+        push(&mut runtime.finding.evidence, evidence);
+    }
+    runtime.finding.property("runtime.name", &name);
+    if let Some(version) = &item.version {
+        if runtime.version.is_none() {
+            runtime.version = Some(version.text.clone());
+            for evidence in evidence(version, &version.text) {
+                push(&mut runtime.finding.evidence, evidence);
+            }
+        }
+    }
+    properties(&mut runtime.finding, item);
+    runtime.finding.key.clone()
+}
+
+fn finding(item: &Item, class: Class, name: String) -> Finding {
+    let evidence = evidence(&item.name, &item.name.text);
+    let mut finding = Finding::new(class, name, confidence(&evidence));
+    finding.evidence = evidence;
+    properties(&mut finding, item);
+    finding
+}
+
+fn data(draft: &mut Draft<'_>, item: &Item, kind: DataKind, word: &str) -> Key {
+    let mut found = finding(item, Class::Data, format!("{word}/{}", item.name.text));
+    if kind == DataKind::Volume {
+        found.property("volume.source", word);
+    }
+    for source in &item.sources {
+        found.property("aibom.source", &source.text);
+    }
+    let key = found.key.clone();
+    draft.data(Data { finding: found, kind, name: item.name.text.clone() });
+    key
+}
+
+fn service(draft: &mut Draft<'_>, item: &Item) -> Key {
+    let found = finding(item, Class::Service, item.name.text.to_lowercase());
+    let key = found.key.clone();
+    let endpoints = item.sources.iter().map(|source| source.text.clone()).collect();
+    draft.service(Service { finding: found, endpoints });
+    key
+}
+
+fn device(draft: &mut Draft<'_>, item: &Item) -> Key {
+    let found = finding(item, Class::Device, item.name.text.clone());
+    let key = found.key.clone();
+    let quantities = item.version.iter().map(|version| version.text.clone()).collect();
+    draft.device(Device { finding: found, quantities });
+    key
+}
+
+impl Draft<'_> {
+    /// Any finding by its key.
+    pub(crate) fn finding(&mut self, key: &Key) -> Option<&mut Finding> {
+        match key.class {
+            Class::Model => self.models.get_mut(&key.name).map(|model| &mut model.finding),
+            Class::Runtime => self.runtimes.get_mut(&key.name).map(|runtime| &mut runtime.finding),
+            Class::Image => self.inventory.images.iter_mut().map(|image| &mut image.finding).find(|finding| finding.key == *key),
+            Class::Data => self.inventory.data.iter_mut().map(|data| &mut data.finding).find(|finding| finding.key == *key),
+            Class::Device => self.inventory.devices.iter_mut().map(|device| &mut device.finding).find(|finding| finding.key == *key),
+            Class::Service => self.inventory.services.iter_mut().map(|service| &mut service.finding).find(|finding| finding.key == *key),
+        }
+    }
+
+    /// Adds evidence, properties and needs to the finding of the same key, if there is one.
+    fn joined(&mut self, more: &Finding) -> bool {
+        let Some(known) = self.finding(&more.key) else { return false };
+        for evidence in &more.evidence {
+            push(&mut known.evidence, evidence.clone());
+        }
+        for (name, values) in &more.properties {
+            known.properties.entry(name.clone()).or_default().extend(values.iter().cloned());
+        }
+        known.needs.extend(more.needs.iter().cloned());
+        known.confidence = known.confidence.max(more.confidence);
+        true
+    }
+
+    pub(crate) fn data(&mut self, data: Data) {
+        if !self.joined(&data.finding) {
+            self.inventory.data.push(data);
+        }
+    }
+
+    pub(crate) fn service(&mut self, service: Service) {
+        if self.joined(&service.finding) {
+            if let Some(known) = self.inventory.services.iter_mut().find(|known| known.finding.key == service.finding.key) {
+                known.endpoints.extend(service.endpoints);
+            }
+        } else {
+            self.inventory.services.push(service);
+        }
+    }
+
+    pub(crate) fn device(&mut self, device: Device) {
+        if self.joined(&device.finding) {
+            if let Some(known) = self.inventory.devices.iter_mut().find(|known| known.finding.key == device.finding.key) {
+                for quantity in device.quantities {
+                    if !known.quantities.contains(&quantity) {
+                        known.quantities.push(quantity);
+                    }
+                }
+                let number = |text: &String| text.parse::<u64>().unwrap_or(0);
+                known.quantities.sort_by(|a, b| number(b).cmp(&number(a)).then_with(|| a.cmp(b)));
+            }
+        } else {
+            self.inventory.devices.push(device);
+        }
+    }
+}

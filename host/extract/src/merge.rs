@@ -1,0 +1,414 @@
+//! From the readings of containers and the items of the report to one inventory, by identity.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aibom_facts::image::ImageReference;
+use aibom_facts::inventory::{
+    Category, Class, Confidence, ContainerUse, Evidence, Finding, Image, Inventory, Key, Model, Role, Runtime, Source, Unresolved,
+};
+use aibom_facts::model::ModelReference;
+use aibom_facts::report::{ContainerClass, Duty};
+
+use crate::pods::{self, Container};
+use crate::reading::{ModelClaim, Reader, Reading, RuntimeClaim};
+use crate::rules::{Does, Rules};
+use crate::{Subject, apis, items, storage};
+
+/// The inventory under construction. Findings are kept by key, so the order of containers changes nothing but the order of evidence.
+pub(crate) struct Draft<'r> {
+    pub(crate) rules: &'r Rules,
+    pub(crate) inventory: Inventory,
+    pub(crate) models: BTreeMap<String, Model>,
+    pub(crate) runtimes: BTreeMap<String, Runtime>,
+}
+
+/// Reads everything.
+pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
+    let mut inventory = Inventory::new(subject.objects.to_vec(), subject.origin);
+    if let Some(tree) = subject.trees.first().copied().flatten() {
+        inventory.generation = tree.at(tree.root(), "/metadata/generation").and_then(|node| tree.integer(node));
+    }
+    let mut problems = subject.report.problems.clone();
+    let containers = pods::containers(subject, &mut problems);
+    inventory.problems.extend(problems);
+    let mut draft = Draft { rules, inventory, models: BTreeMap::new(), runtimes: BTreeMap::new() };
+    let images: Vec<Option<ImageReference>> =
+        containers.iter().map(|container| container.image.as_ref().and_then(|image| ImageReference::parse(&image.text).ok())).collect();
+    let declared = items::declared_runtimes(rules, subject.report);
+    let readings: Vec<Reading> = containers
+        .iter()
+        .zip(&images)
+        .map(|(container, image)| {
+            let declared = declared.of(&container.template);
+            Reader { rules, container, image: image.as_ref(), declared: &declared }.read()
+        })
+        .collect();
+    draft.images(&containers, &images);
+    items::add(&mut draft, subject);
+    draft.readings(&containers, &readings);
+    storage::add(&mut draft, &containers);
+    apis::add(&mut draft, &containers);
+    draft.silence(subject, &containers, &readings);
+    draft.categories(subject, &containers, &readings);
+    draft.properties(subject);
+    draft.finish()
+}
+
+/// The surest word that evidence supports.
+pub(crate) fn confidence(evidence: &[Evidence]) -> Confidence {
+    evidence.iter().map(|evidence| evidence.source.confidence()).max().unwrap_or(Confidence::Inferred)
+}
+
+impl Draft<'_> {
+    fn images(&mut self, containers: &[Container<'_>], references: &[Option<ImageReference>]) {
+        let mut images: BTreeMap<String, Image> = BTreeMap::new();
+        for (container, reference) in containers.iter().zip(references) {
+            let Some(written) = &container.image else { continue };
+            if reference.is_none() {
+                self.inventory.unresolved.insert(Unresolved {
+                    what: "image".to_owned(),
+                    at: written.at.clone(),
+                    why: "placeholder".to_owned(),
+                    reference: written.text.clone(),
+                });
+            }
+            let image = images.entry(written.text.clone()).or_insert_with(|| {
+                let name = reference.as_ref().map_or_else(|| written.text.clone(), ToString::to_string);
+                Image {
+                    finding: Finding::new(Class::Image, name, if reference.is_some() { Confidence::Declared } else { Confidence::Unresolved }),
+                    written: written.text.clone(),
+                    reference: reference.clone(),
+                    containers: Vec::new(),
+                }
+            });
+            image.finding.evidence.push(Evidence {
+                at: written.at.clone(),
+                source: Source::ImageReference,
+                value: written.text.clone(),
+                by: String::new(),
+                container: container.name.clone(),
+            });
+            image.finding.property("image.reference", &written.text);
+            image.finding.property("container.name", &container.name);
+            image.finding.property("container.init", (container.class == ContainerClass::Init).to_string());
+            for property in &container.properties {
+                image.finding.property(&property.name, &property.value.text);
+            }
+            image.containers.push(ContainerUse {
+                name: container.name.clone(),
+                class: container.class,
+                template: container.template.clone(),
+                duty: container.duty,
+            });
+        }
+        // Two spellings of one reference (with and without the implied host) are one finding.
+        let mut by_key: BTreeMap<Key, Image> = BTreeMap::new();
+        for image in images.into_values() {
+            match by_key.get_mut(&image.finding.key) {
+                Some(known) => {
+                    known.finding.evidence.extend(image.finding.evidence);
+                    for (name, values) in image.finding.properties {
+                        known.finding.properties.entry(name).or_default().extend(values);
+                    }
+                    known.containers.extend(image.containers);
+                }
+                None => {
+                    by_key.insert(image.finding.key.clone(), image);
+                }
+            }
+        }
+        self.inventory.images = by_key.into_values().collect();
+    }
+
+    /// The finding of a container's image.
+    pub(crate) fn image_key(&self, container: &Container<'_>) -> Option<Key> {
+        let written = container.image.as_ref()?;
+        self.inventory.images.iter().find(|image| image.finding.evidence.iter().any(|known| known.at == written.at)).map(|image| image.finding.key.clone())
+    }
+
+    /// Containers that run models first, then what they were given, then what only talks about them.
+    fn readings(&mut self, containers: &[Container<'_>], readings: &[Reading]) {
+        let rank = |container: &Container<'_>, reading: &Reading| match reading.does {
+            _ if container.duty == Duty::Infrastructure => 4,
+            Some(Does::Run) => 0,
+            Some(Does::Simulate) => 1,
+            Some(Does::Fetch) => 2,
+            _ => 3,
+        };
+        let mut order: Vec<usize> = (0..containers.len()).collect();
+        order.sort_by_key(|index| rank(&containers[*index], &readings[*index]));
+        for index in order {
+            let (container, reading) = (&containers[index], &readings[index]);
+            let image = self.image_key(container);
+            let runs: Vec<Key> = reading.runtimes.iter().map(|claim| self.runtime(claim, container, image.clone())).collect();
+            let mut main = None;
+            for claim in &reading.models {
+                let key = match reading.does {
+                    Some(Does::Fetch) => self.fetched(claim, container),
+                    _ if claim.role == Role::Target => self.spoken_of(claim, container),
+                    _ => Some(self.model(claim, container)),
+                };
+                let Some(key) = key else { continue };
+                if main.is_none() && !matches!(claim.role, Role::Draft | Role::Adapter | Role::Tokenizer) {
+                    main = Some(key.clone());
+                }
+                for runtime in &runs {
+                    if let Some(runtime) = self.runtimes.get_mut(&runtime.name) {
+                        runtime.finding.needs.insert(key.clone());
+                    }
+                }
+                if claim.role == Role::Adapter {
+                    if let (Some(base), Some(model)) = (main.clone().filter(|base| *base != key), self.models.get_mut(&key.name)) {
+                        model.finding.needs.insert(base);
+                    }
+                }
+            }
+            self.inventory.unresolved.extend(reading.unresolved.iter().cloned());
+        }
+    }
+
+    fn runtime(&mut self, claim: &RuntimeClaim, container: &Container<'_>, image: Option<Key>) -> Key {
+        let rule = &self.rules.runtimes[claim.runtime];
+        let runtime = self.runtimes.entry(rule.name.clone()).or_insert_with(|| Runtime {
+            finding: Finding::new(Class::Runtime, rule.name.clone(), Confidence::Inferred),
+            version: None,
+            framework: rule.framework,
+        });
+        push(&mut runtime.finding.evidence, claim.evidence.clone());
+        runtime.finding.property("runtime.name", &rule.name);
+        runtime.finding.property("container.name", &container.name);
+        if claim.evidence.source == Source::ImagePattern {
+            runtime.finding.property("runtime.pattern", &claim.evidence.by);
+        }
+        if let Some(version) = &claim.version {
+            runtime.finding.property("image.tag", &version.value);
+            match &runtime.version {
+                None => {
+                    runtime.version = Some(version.value.clone());
+                    push(&mut runtime.finding.evidence, version.clone());
+                }
+                Some(known) if *known == version.value => push(&mut runtime.finding.evidence, version.clone()),
+                Some(_) => push(&mut runtime.finding.conflicts, version.clone()),
+            }
+        }
+        runtime.finding.needs.extend(image);
+        runtime.finding.key.clone()
+    }
+
+    /// Adds a claim to the model of its identity.
+    pub(crate) fn model(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Key {
+        let id = self.promoted(claim);
+        let model = self.models.entry(id.clone()).or_insert_with(|| empty(claim.parsed.reference.clone(), claim.role));
+        fill(model, claim);
+        model.finding.property("container.name", &container.name);
+        model.finding.key.clone()
+    }
+
+    /// The key under which a claim belongs: its own, or that of a model that has its location as a source. A location that a better
+    /// name has become known for is renamed.
+    fn promoted(&mut self, claim: &ModelClaim) -> String {
+        let id = claim.parsed.reference.id();
+        if self.models.contains_key(&id) {
+            return id;
+        }
+        if is_location(&claim.parsed.reference) {
+            if let Some((known, _)) = self.models.iter().find(|(_, model)| model.sources.contains(&id) && model.role == claim.role) {
+                return known.clone();
+            }
+        } else if let Some(path) = claim.sources.iter().find(|source| self.models.get(*source).is_some_and(|model| is_location(&model.reference))) {
+            if let Some(mut model) = self.models.remove(path) {
+                model.sources.insert(path.clone());
+                model.finding.key.name.clone_from(&id);
+                model.reference = claim.parsed.reference.clone();
+                self.models.insert(id.clone(), model);
+            }
+        }
+        id
+    }
+
+    /// A download: the source of a model that a server of the same object loads from the directory it fills, or a model of its own.
+    fn fetched(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Option<Key> {
+        let id = claim.parsed.reference.id();
+        if let Some(directory) = claim.destination.as_deref().filter(|directory| directory.starts_with('/')) {
+            let directory = directory.trim_end_matches('/');
+            let last = id.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+            let name = self
+                .models
+                .iter()
+                .find(|(name, model)| {
+                    let path = name.trim_end_matches('/');
+                    matches!(model.reference, ModelReference::Path(_)) && (path == directory || path.strip_prefix(directory).is_some_and(|rest| rest.trim_start_matches('/') == last))
+                })
+                .map(|(name, _)| name.clone());
+            if let Some(name) = name {
+                let mut model = self.models.remove(&name)?;
+                if matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
+                    model.sources.insert(name);
+                    model.reference = claim.parsed.reference.clone();
+                    model.finding.key.name.clone_from(&id);
+                    model.sources.extend(claim.sources.iter().cloned());
+                } else {
+                    model.sources.insert(id);
+                }
+                for evidence in &claim.evidence {
+                    push(&mut model.finding.evidence, evidence.clone());
+                }
+                if model.revision.is_none() {
+                    model.revision.clone_from(&claim.revision);
+                }
+                model.finding.property("container.name", &container.name);
+                let key = model.finding.key.clone();
+                self.models.insert(key.name.clone(), model);
+                return Some(key);
+            }
+        }
+        Some(self.model(claim, container))
+    }
+
+    /// A model that is only called or routed to: a further place of one that runs here, or a target.
+    fn spoken_of(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Option<Key> {
+        let id = claim.parsed.reference.id();
+        let known = self.models.iter_mut().find(|(name, model)| {
+            **name == id || (model.role != Role::Target && (model.sources.contains(&id) || model.served.contains(&id) || claim.sources.contains(*name)))
+        });
+        if let Some((_, model)) = known {
+            for evidence in &claim.evidence {
+                push(&mut model.finding.evidence, evidence.clone());
+            }
+            return Some(model.finding.key.clone());
+        }
+        // A short name beside a model that runs here is most likely its served name, and is no identity.
+        let runs = self.models.values().any(|model| !matches!(model.role, Role::Target));
+        if runs && !matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
+            return None;
+        }
+        Some(self.model(claim, container))
+    }
+
+    /// Engines that name no model, where nothing else of the object tells which one it is.
+    fn silence(&mut self, subject: &Subject<'_>, containers: &[Container<'_>], readings: &[Reading]) {
+        let named = |template: &str| {
+            containers.iter().zip(readings).any(|(container, reading)| container.template == template && reading.models.iter().any(|claim| claim.role != Role::Target))
+        };
+        let mut missing = BTreeSet::new();
+        for (container, reading) in containers.iter().zip(readings) {
+            if let Some(silent) = reading.silent.as_ref().filter(|_| !named(&container.template)) {
+                missing.insert(silent.clone());
+            }
+        }
+        let declared = self.models.values().any(|model| model.finding.evidence.iter().any(|evidence| evidence.container.is_empty()));
+        let presets = items::model_sources(subject.report);
+        if !presets.is_empty() {
+            if self.models.values().all(|model| matches!(model.role, Role::Target)) && self.inventory.unresolved.iter().all(|known| known.what != "model") {
+                self.inventory.unresolved.extend(presets);
+            }
+        } else if !declared {
+            self.inventory.unresolved.extend(missing);
+        }
+    }
+
+    fn categories(&mut self, subject: &Subject<'_>, containers: &[Container<'_>], readings: &[Reading]) {
+        self.inventory.categories.extend(subject.report.categories.iter().filter_map(|word| Category::parse(word)));
+        let serious = |does: Option<Does>| matches!(does, Some(Does::Run | Does::Simulate));
+        let works = containers.iter().zip(readings).any(|(container, reading)| serious(reading.does) && container.duty != Duty::Infrastructure && !reading.categories.is_empty());
+        for (container, reading) in containers.iter().zip(readings) {
+            let aside = works || !self.inventory.categories.is_empty();
+            let own = serious(reading.does) && container.duty != Duty::Infrastructure;
+            if own || !aside {
+                self.inventory.categories.extend(reading.categories.iter().copied());
+            }
+        }
+        if self.inventory.categories.is_empty() {
+            self.inventory.categories.extend(readings.iter().filter_map(|reading| reading.ai_image));
+        }
+        let runtimes = self.runtimes.keys().filter_map(|name| self.rules.runtime(name)).filter_map(|rule| rule.category);
+        let runtimes: Vec<Category> = runtimes.collect();
+        if self.inventory.categories.is_empty() {
+            self.inventory.categories.extend(runtimes);
+        }
+        if self.inventory.categories.is_empty() && self.models.values().any(|model| matches!(model.role, Role::Main | Role::Embedding | Role::Reranker)) {
+            self.inventory.categories.insert(Category::Inference);
+        }
+    }
+
+    fn properties(&mut self, subject: &Subject<'_>) {
+        let report = subject.report;
+        let all = report.properties.iter().chain(report.pod_templates.iter().flat_map(|template| &template.properties));
+        for property in all {
+            self.inventory.properties.entry(property.name.clone()).or_default().insert(property.value.text.clone());
+        }
+    }
+
+    fn finish(mut self) -> Inventory {
+        self.inventory.models = self.models.into_values().collect();
+        self.inventory.runtimes = self.runtimes.into_values().collect();
+        for model in &mut self.inventory.models {
+            model.sources.remove(&model.reference.id());
+            model.finding.confidence = confidence(&model.finding.evidence);
+        }
+        for runtime in &mut self.inventory.runtimes {
+            runtime.finding.confidence = confidence(&runtime.finding.evidence);
+        }
+        self.inventory.data.sort_by(|a, b| a.finding.key.cmp(&b.finding.key));
+        self.inventory.devices.sort_by(|a, b| a.finding.key.cmp(&b.finding.key));
+        self.inventory.services.sort_by(|a, b| a.finding.key.cmp(&b.finding.key));
+        self.inventory
+    }
+}
+
+pub(crate) fn is_location(reference: &ModelReference) -> bool {
+    matches!(reference, ModelReference::Path(_) | ModelReference::Uri(_))
+}
+
+/// A model without facts.
+pub(crate) fn empty(reference: ModelReference, role: Role) -> Model {
+    Model {
+        finding: Finding::new(Class::Model, reference.id(), Confidence::Inferred),
+        reference,
+        role,
+        revision: None,
+        served: BTreeSet::new(),
+        sources: BTreeSet::new(),
+    }
+}
+
+/// Adds what a claim says to its model.
+pub(crate) fn fill(model: &mut Model, claim: &ModelClaim) {
+    // What runs a model says more about its role than what calls it.
+    if model.role == Role::Target && claim.role != Role::Target {
+        model.role = claim.role;
+    }
+    for evidence in &claim.evidence {
+        push(&mut model.finding.evidence, evidence.clone());
+    }
+    for evidence in &claim.conflicts {
+        push(&mut model.finding.conflicts, evidence.clone());
+    }
+    model.served.extend(claim.served.iter().cloned());
+    model.sources.extend(claim.sources.iter().cloned());
+    match (&model.revision, &claim.revision) {
+        (None, Some(revision)) => model.revision = Some(revision.clone()),
+        (Some(known), Some(revision)) if known != revision => model.finding.property("aibom.revision.other", revision),
+        _ => {}
+    }
+    for (name, value) in &claim.parameters {
+        model.finding.property(format!("aibom.parameter.{name}"), value);
+    }
+    if let Some(file) = &claim.parsed.file {
+        model.finding.property("aibom.parameter.file", file);
+    }
+    for evidence in &claim.evidence {
+        match evidence.source {
+            Source::ContainerArg | Source::ShellScript => model.finding.property("identity.argFlag", &evidence.by),
+            Source::EnvVar | Source::EnvVarConvention => model.finding.property("identity.envVarName", &evidence.by),
+            _ => {}
+        }
+    }
+}
+
+/// Adds a piece of evidence once.
+pub(crate) fn push(list: &mut Vec<Evidence>, evidence: Evidence) {
+    if !list.iter().any(|known| known.at == evidence.at && known.by == evidence.by && known.source == evidence.source) {
+        list.push(evidence);
+    }
+}

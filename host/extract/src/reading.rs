@@ -1,0 +1,359 @@
+//! What one container says: the runtimes in it, the models it names, its parameters, and what could not be read.
+
+use aibom_facts::image::ImageReference;
+use aibom_facts::inventory::{Category, Evidence, Role, Source, Unresolved};
+use aibom_facts::model::{ModelReference, ParsedModel};
+use aibom_facts::object::Locator;
+use aibom_facts::report::{ContainerClass, Duty};
+
+use crate::argv::{self, Launch, Other};
+use crate::env::Variable;
+use crate::images::{ImageClass, ImageMatch, Strength, is_version};
+use crate::options::{self, Hit};
+use crate::pods::Container;
+use crate::rules::{Does, Rules, Runtime};
+use crate::said::Said;
+use crate::script::CommandLine;
+use crate::text::{Token, Traced};
+
+/// A runtime that a container shows.
+#[derive(Clone, Debug)]
+pub(crate) struct RuntimeClaim {
+    pub(crate) runtime: usize,
+    pub(crate) evidence: Evidence,
+    /// Version by the tag, with its evidence.
+    pub(crate) version: Option<Evidence>,
+}
+
+/// A model that a container names.
+#[derive(Clone, Debug)]
+pub(crate) struct ModelClaim {
+    pub(crate) parsed: ParsedModel,
+    pub(crate) role: Role,
+    pub(crate) evidence: Vec<Evidence>,
+    pub(crate) conflicts: Vec<Evidence>,
+    pub(crate) served: Vec<String>,
+    pub(crate) sources: Vec<String>,
+    pub(crate) revision: Option<String>,
+    /// Directory that a download fills.
+    pub(crate) destination: Option<String>,
+    pub(crate) parameters: Vec<(String, String)>,
+}
+
+/// The reading of one container.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) runtimes: Vec<RuntimeClaim>,
+    pub(crate) models: Vec<ModelClaim>,
+    pub(crate) categories: Vec<Category>,
+    pub(crate) does: Option<Does>,
+    pub(crate) unresolved: Vec<Unresolved>,
+    /// The image is known AI software, whatever runs in it.
+    pub(crate) ai_image: Option<Category>,
+    /// Where an engine without a model would be reported, and why.
+    pub(crate) silent: Option<Unresolved>,
+}
+
+/// The reader of one container.
+pub(crate) struct Reader<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) container: &'a Container<'a>,
+    pub(crate) image: Option<&'a ImageReference>,
+    /// Runtimes that the report declares for the container's template.
+    pub(crate) declared: &'a [usize],
+}
+
+/// What a container runs, as found.
+#[derive(Default)]
+struct Program<'r> {
+    launches: Vec<Launch<'r>>,
+    idle: bool,
+    unknown: bool,
+    any: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn read(&self) -> Reading {
+        let mut out = Reading::default();
+        let class = self.image.map_or(ImageClass::Unknown, |image| self.rules.classify_image(image));
+        let (images, plumbing) = match &class {
+            ImageClass::Runtimes(found) => (found.as_slice(), false),
+            ImageClass::Plumbing => (&[][..], true),
+            ImageClass::Unknown => (&[][..], false),
+        };
+        out.ai_image = images.iter().find(|found| found.strength > Strength::Weak).and_then(|found| self.rules.runtimes[found.runtime].category);
+        let program = self.program(images);
+        let infrastructure = self.container.duty == Duty::Infrastructure;
+        let does = self.does(&program, images, plumbing);
+        out.does = does;
+        let active: Vec<&Launch<'_>> = program.launches.iter().filter(|launch| Some(launch.does) == does).collect();
+        for launch in &active {
+            self.launched(launch, infrastructure, &mut out);
+        }
+        let from_image = program.launches.is_empty() && !program.idle;
+        if from_image {
+            self.from_image(images, infrastructure, &program, &mut out);
+        }
+        if does == Some(Does::Run) && !infrastructure {
+            self.image_evidence(images, &mut out);
+            self.tell_silence(&active, &mut out);
+        }
+        out
+    }
+
+    /// The command lines of the container and the launchers in them.
+    fn program(&self, images: &[ImageMatch]) -> Program<'a> {
+        let container = self.container;
+        let token = |(text, at): &(String, Locator)| Token { text: container.env.expand(text), at: at.clone(), source: Source::ContainerArg };
+        let command: Vec<Token> = container.command.iter().map(token).collect();
+        let args: Vec<Token> = container.args.iter().map(token).collect();
+        let mut program = Program { any: !(command.is_empty() && args.is_empty()), ..Program::default() };
+        let mut lines = if command.is_empty() {
+            self.arguments_only(args, images)
+        } else {
+            argv::unwrap(self.rules, CommandLine { tokens: command.into_iter().chain(args).collect(), exported: Vec::new() }, &container.env)
+        };
+        for line in &mut lines {
+            if let Some(launch) = argv::find(self.rules, line) {
+                program.launches.push(launch);
+                continue;
+            }
+            match argv::other(self.rules, line) {
+                Other::Idle => program.idle = true,
+                Other::Plain => {}
+                Other::Unknown => program.unknown = true,
+            }
+        }
+        program.idle &= !program.unknown && program.launches.is_empty();
+        program
+    }
+
+    /// Arguments without a command follow the entrypoint of the image, unless they begin with a program of their own.
+    fn arguments_only(&self, args: Vec<Token>, images: &[ImageMatch]) -> Vec<CommandLine> {
+        let env = &self.container.env;
+        let plain = CommandLine { tokens: args, exported: Vec::new() };
+        let lines = argv::unwrap(self.rules, plain.clone(), env);
+        if lines.iter().any(|line| argv::find(self.rules, line).is_some()) {
+            return lines;
+        }
+        let entrypoint = images.iter().filter(|found| found.strength > Strength::Weak).map(|found| &self.rules.runtimes[found.runtime].images.entrypoint);
+        if let Some(words) = entrypoint.into_iter().find(|words| !words.is_empty()) {
+            let at = self.container.image.as_ref().map(|image| image.at.clone()).unwrap_or_default();
+            let prefix = words.iter().map(|word| Token { text: Traced::plain(word), at: at.clone(), source: Source::ImagePattern });
+            return vec![CommandLine { tokens: prefix.chain(plain.tokens).collect(), exported: Vec::new() }];
+        }
+        // One argument with blanks is a script for the shell that an operator puts in front.
+        if let [only] = plain.tokens.as_slice() {
+            if only.as_str().trim().contains([' ', '\n']) {
+                return crate::script::commands(&only.text, &only.at, &[], env)
+                    .into_iter()
+                    .flat_map(|line| argv::unwrap(self.rules, line, env))
+                    .collect();
+            }
+        }
+        lines
+    }
+
+    fn does(&self, program: &Program<'_>, images: &[ImageMatch], plumbing: bool) -> Option<Does> {
+        // The strongest work of several commands: a script may wait for a server, download and then serve.
+        for work in [Does::Run, Does::Simulate, Does::Measure, Does::Route, Does::Fetch, Does::Tool] {
+            if program.launches.iter().any(|launch| launch.does == work) {
+                return Some(work);
+            }
+        }
+        if program.idle {
+            return None;
+        }
+        if plumbing {
+            return Some(Does::Route);
+        }
+        if let Some(found) = images.iter().max_by_key(|found| found.strength) {
+            return Some(self.rules.does(found.runtime));
+        }
+        (!self.declared.is_empty() && self.container.duty != Duty::Infrastructure && self.container.class == ContainerClass::Main).then_some(Does::Run)
+    }
+
+    pub(crate) fn evidence(&self, at: &Locator, source: Source, value: impl Into<String>, by: impl Into<String>) -> Evidence {
+        Evidence { at: at.clone(), source, value: value.into(), by: by.into(), container: self.container.name.clone() }
+    }
+
+    /// A recognised program.
+    fn launched(&self, launch: &Launch<'a>, infrastructure: bool, out: &mut Reading) {
+        let rule = &self.rules.runtimes[launch.runtime];
+        let engine = launch.launcher.engine.as_deref().and_then(|name| self.rules.index(name));
+        let mut tables: Vec<&Runtime> = vec![rule];
+        tables.extend(engine.map(|index| &self.rules.runtimes[index]));
+        if launch.does == Does::Run && !infrastructure {
+            let shown = (!launch.launcher.anonymous).then_some(launch.runtime);
+            for runtime in shown.into_iter().chain(engine) {
+                let source = if launch.word.source == Source::ImagePattern { Source::ImagePattern } else { launch.word.source };
+                let evidence = self.evidence(&launch.word.at, source, &self.rules.runtimes[runtime].name, launch.word.as_str());
+                out.runtimes.push(RuntimeClaim { runtime, evidence, version: None });
+            }
+        }
+        out.categories.extend(launch.launcher.category.or_else(|| category_of(launch.does, rule)));
+        let hits = options::parse(&launch.rest, &tables, &launch.launcher.positional);
+        let role = match launch.does {
+            _ if infrastructure => Role::Target,
+            Does::Measure | Does::Route => Role::Target,
+            _ => engine.map_or(rule.role, |index| if rule.role == Role::Main { self.rules.runtimes[index].role } else { rule.role }),
+        };
+        if launch.does == Does::Tool {
+            return;
+        }
+        if let Some(code) = &launch.code {
+            self.from_code(code, role, out);
+        }
+        self.facts(&tables, hits, &launch.exported, role, launch.does, out);
+    }
+
+    /// An image whose command is its own, or not recognised.
+    fn from_image(&self, images: &[ImageMatch], infrastructure: bool, program: &Program<'_>, out: &mut Reading) {
+        let strongest = images.iter().max_by_key(|found| found.strength);
+        let mut tables: Vec<&Runtime> = Vec::new();
+        if let Some(found) = strongest.filter(|found| found.strength > Strength::Weak) {
+            tables.push(&self.rules.runtimes[found.runtime]);
+            tables.extend(found.engine.map(|index| &self.rules.runtimes[index]));
+        }
+        tables.extend(self.declared.iter().map(|index| &self.rules.runtimes[*index]));
+        let Some(rule) = tables.first().copied() else { return };
+        let does = out.does.unwrap_or_default();
+        out.categories.extend(category_of(does, rule));
+        if !matches!(does, Does::Run | Does::Fetch | Does::Measure | Does::Route | Does::Simulate) {
+            return;
+        }
+        let role = if infrastructure || matches!(does, Does::Measure | Does::Route) { Role::Target } else { rule.role };
+        // A wrapper script of the image that nobody knows mostly passes its options on.
+        let container = self.container;
+        let listed = container.command.iter().chain(&container.args);
+        let tokens: Vec<Token> =
+            listed.map(|(text, at)| Token { text: container.env.expand(text), at: at.clone(), source: Source::ContainerArg }).collect();
+        let script = tokens.iter().any(|token| token.as_str().contains('\n'));
+        let hits = if script || !program.any { Vec::new() } else { options::parse(&tokens, &tables, &[]) };
+        self.facts(&tables, hits, &[], role, does, out);
+    }
+
+    /// Runtimes by the image, where what runs does not contradict it; and the version by its tag.
+    fn image_evidence(&self, images: &[ImageMatch], out: &mut Reading) {
+        let Some(written) = &self.container.image else { return };
+        let commanded = !out.runtimes.is_empty();
+        for found in images {
+            for runtime in std::iter::once(found.runtime).chain(found.engine) {
+                let rule = &self.rules.runtimes[runtime];
+                if rule.does != Does::Run {
+                    continue;
+                }
+                let known = out.runtimes.iter().any(|claim| claim.runtime == runtime);
+                if commanded && !known {
+                    continue;
+                }
+                let evidence = self.evidence(&written.at, Source::ImagePattern, &rule.name, &found.pattern);
+                let strong = found.strength >= Strength::Copy || (found.strength == Strength::Name && found.engine.is_some());
+                let own = runtime == found.runtime;
+                let tag = self.image.and_then(|image| image.tag.as_deref()).filter(|tag| strong && own && is_version(tag));
+                let version = tag.map(|tag| self.evidence(&written.at, Source::ImageTag, tag, ""));
+                out.runtimes.push(RuntimeClaim { runtime, evidence, version });
+            }
+            if let Some(name) = &found.model {
+                if let Ok(reference) = ModelReference::catalogue_name(name) {
+                    let named = out.models.iter().any(|claim| claim.role == self.rules.runtimes[found.runtime].role);
+                    if !named {
+                        let evidence = self.evidence(&written.at, Source::ImagePattern, name, &found.pattern);
+                        let parsed = ParsedModel { reference, revision: None, source: None, file: None };
+                        out.models.push(claim(parsed, self.rules.runtimes[found.runtime].role, vec![evidence]));
+                    }
+                }
+            }
+        }
+        let implied: Vec<_> = out.runtimes.iter().flat_map(|claim| &self.rules.runtimes[claim.runtime].implies).chain(self.declared.iter().flat_map(|index| &self.rules.runtimes[*index].implies)).collect();
+        let mut more = Vec::new();
+        for implied in implied {
+            let Some(variable) = self.container.env.get(&implied.variable) else { continue };
+            if let Some(runtime) = self.rules.index(&implied.runtime).filter(|_| implied.values.iter().any(|value| *value == variable.value.text)) {
+                let evidence = self.evidence(&variable.at, Source::EnvVar, &implied.runtime, &variable.name);
+                if !more.iter().any(|known: &RuntimeClaim| known.runtime == runtime) {
+                    more.push(RuntimeClaim { runtime, evidence, version: None });
+                }
+            }
+        }
+        out.runtimes.extend(more);
+    }
+
+    /// Turns options and variables into claims.
+    fn facts(&self, tables: &[&Runtime], hits: Vec<Hit>, exported: &[Variable], role: Role, does: Does, out: &mut Reading) {
+        let mut said = Said::default();
+        let catalogue = tables.iter().any(|table| table.catalogue);
+        let mut role = role;
+        for hit in &hits {
+            for hint in tables.iter().flat_map(|table| &table.roles) {
+                let same = crate::rules::fold(&hint.option) == crate::rules::fold(&hit.by);
+                if same && (hint.values.is_empty() || hit.values.first().is_some_and(|value| hint.values.iter().any(|word| word == value.as_str()))) && role == Role::Main {
+                    role = hint.role;
+                }
+            }
+        }
+        for hit in hits {
+            said.option(hit);
+        }
+        for table in tables {
+            for (name, meaning) in &table.env {
+                let variable = exported.iter().rev().find(|variable| variable.name == *name).or_else(|| self.container.env.get(name));
+                if let Some(variable) = variable.filter(|variable| !variable.secret) {
+                    said.variable(variable, meaning);
+                }
+            }
+        }
+        said.claims(self, catalogue, role, does, out);
+    }
+
+    /// Literals and variables that code on the command line names.
+    fn from_code(&self, code: &Token, role: Role, out: &mut Reading) {
+        let text = code.as_str();
+        for variable in self.container.env.iter().filter(|variable| !variable.secret) {
+            let quoted = ['"', '\''].iter().any(|quote| text.contains(&format!("{quote}{}{quote}", variable.name)));
+            if !quoted || variable.value.unknown().is_some() {
+                continue;
+            }
+            if let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = ModelReference::parse(&variable.value.text) {
+                let evidence = self.evidence(&variable.at, Source::EnvVar, parsed.reference.id(), &variable.name);
+                out.models.push(claim(parsed, role, vec![evidence]));
+            }
+        }
+    }
+
+    /// Where the model of an engine that names none would come from.
+    fn tell_silence(&self, active: &[&Launch<'_>], out: &mut Reading) {
+        if self.container.class == ContainerClass::Init || (self.container.class == ContainerClass::Sidecar && active.is_empty()) {
+            return;
+        }
+        let serves = out.runtimes.iter().map(|claim| claim.runtime).chain(self.declared.iter().copied()).any(|runtime| {
+            let rule = &self.rules.runtimes[runtime];
+            rule.category == Some(Category::Inference) && !rule.framework
+        });
+        if !serves || out.models.iter().any(|claim| !matches!(claim.role, Role::Draft | Role::Adapter | Role::Tokenizer)) || out.unresolved.iter().any(|known| known.what == "model") {
+            return;
+        }
+        let program = active.first().map(|launch| launch.word.at.clone()).filter(|_| !self.container.command.is_empty());
+        let scripted = self.container.command.iter().skip(1).find(|(text, _)| !text.starts_with('-')).map(|(_, at)| at.clone());
+        let at = program.or(scripted).or_else(|| self.container.image.as_ref().map(|image| image.at.clone())).unwrap_or_else(|| self.container.at.clone());
+        if out.silent.is_none() {
+            out.silent = Some(Unresolved { what: "model".to_owned(), at, why: "runtime-default".to_owned(), reference: String::new() });
+        }
+    }
+}
+
+fn category_of(does: Does, rule: &Runtime) -> Option<Category> {
+    match does {
+        Does::Run | Does::Simulate => rule.category,
+        Does::Fetch => Some(Category::DataPreparation),
+        Does::Measure => Some(Category::Benchmark),
+        Does::Route => Some(Category::Gateway),
+        Does::Tool => None,
+    }
+}
+
+pub(crate) fn claim(parsed: ParsedModel, role: Role, evidence: Vec<Evidence>) -> ModelClaim {
+    let sources = parsed.source.iter().cloned().collect();
+    let revision = parsed.revision.clone();
+    ModelClaim { parsed, role, evidence, conflicts: Vec::new(), served: Vec::new(), sources, revision, destination: None, parameters: Vec::new() }
+}

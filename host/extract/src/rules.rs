@@ -1,0 +1,566 @@
+//! What is known about runtimes, as data.
+//!
+//! One YAML file per runtime under `runtimes/` (its fields are documented in `runtimes/README.md`), and two files of conventions that
+//! hold for every container. Files are checked when they are read: an unknown field, an unknown runtime name or a name given twice is
+//! an error that says where.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
+
+use aibom_facts::inventory::{Category, Role};
+use serde::Deserialize;
+
+use crate::builtin;
+
+/// A data file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RulesError {
+    /// No YAML, or not of the documented shape.
+    #[error("{file}: {message}")]
+    Syntax {
+        /// Name of the file.
+        file: String,
+        /// What the reader said, with line and column.
+        message: String,
+    },
+    /// Two files define the same name.
+    #[error("{file}: `{name}` is defined twice")]
+    Twice {
+        /// Name of the second file.
+        file: String,
+        /// The runtime or alias.
+        name: String,
+    },
+    /// A reference to a runtime that no file defines.
+    #[error("{file}: `{name}` is no runtime that another file defines")]
+    UnknownRuntime {
+        /// Name of the file.
+        file: String,
+        /// The reference.
+        name: String,
+    },
+    /// An entry without what makes it useful.
+    #[error("{file}: {message}")]
+    Entry {
+        /// Name of the file.
+        file: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// What a program or an image does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Does {
+    /// Works with models itself: serves, trains, evaluates.
+    #[default]
+    Run,
+    /// Downloads models or data.
+    Fetch,
+    /// Loads a server from outside.
+    Measure,
+    /// Forwards requests, plans or watches; has no model of its own.
+    Route,
+    /// Answers as a model without loading one.
+    Simulate,
+    /// A tool of the runtime that is neither of these: help, conversion, a cluster daemon.
+    Tool,
+}
+
+/// What the value of an option or variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Use {
+    /// The model.
+    Model,
+    /// Its revision.
+    Revision,
+    /// The names under which it is served.
+    Served,
+    /// A tokenizer.
+    Tokenizer,
+    /// A second model for speculative decoding.
+    Draft,
+    /// Adapters.
+    Adapter,
+    /// A file that may name the model.
+    Config,
+    /// The directory that a download fills.
+    Destination,
+    /// A string of further options of the same program.
+    Arguments,
+}
+
+/// How many words belong to an option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Values {
+    /// One; the last occurrence wins.
+    #[default]
+    One,
+    /// One per occurrence; all count.
+    Each,
+    /// All words up to the next option.
+    Many,
+    /// None: a switch.
+    None,
+}
+
+/// How a value is to be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Words per option.
+    pub values: Values,
+    /// Character between several values of one word.
+    pub split: Option<char>,
+    /// The value is a JSON object; the fact stands at this dotted path.
+    pub json: Option<String>,
+    /// `name=value` or a JSON object with a name and a path.
+    pub named: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Spec {
+    Name(String),
+    Full(FullSpec),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct FullSpec {
+    names: Vec<String>,
+    #[serde(default)]
+    values: Values,
+    #[serde(default)]
+    split: Option<char>,
+    #[serde(default)]
+    json: Option<String>,
+    #[serde(default)]
+    named: bool,
+}
+
+impl Spec {
+    fn parts(&self) -> (Vec<String>, Shape) {
+        match self {
+            Self::Name(name) => (vec![name.clone()], Shape::default()),
+            Self::Full(full) => {
+                (full.names.clone(), Shape { values: full.values, split: full.split, json: full.json.clone(), named: full.named })
+            }
+        }
+    }
+}
+
+/// A repository, or the last segment of one.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Repository {
+    /// Canonical host and path, or the last segment alone; `*` stands for anything within a segment.
+    pub path: String,
+    /// The engine inside, when this runtime is built around one.
+    #[serde(default)]
+    pub engine: Option<String>,
+    /// Number of last segments that name the model the image holds.
+    #[serde(default)]
+    pub model: usize,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum RepositoryText {
+    Path(String),
+    Full(Repository),
+}
+
+impl From<RepositoryText> for Repository {
+    fn from(text: RepositoryText) -> Self {
+        match text {
+            RepositoryText::Path(path) => Self { path, ..Self::default() },
+            RepositoryText::Full(full) => full,
+        }
+    }
+}
+
+fn repositories<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Repository>, D::Error> {
+    Ok(Vec::<RepositoryText>::deserialize(deserializer)?.into_iter().map(Repository::from).collect())
+}
+
+/// Images of a runtime.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Images {
+    /// Words in front of the arguments when a container has no command.
+    pub entrypoint: Vec<String>,
+    /// Known repositories. Their path below the host also recognises copies when it has two segments or more.
+    #[serde(deserialize_with = "repositories")]
+    pub repositories: Vec<Repository>,
+    /// Last segments that nobody else uses.
+    #[serde(deserialize_with = "repositories")]
+    pub names: Vec<Repository>,
+    /// Tokens of a last segment that hint at the runtime.
+    pub words: Vec<String>,
+    /// Paths that are not the runtime, compared from the end.
+    pub deny: Vec<String>,
+    /// Tokens of the tag that make the image something else.
+    pub deny_tags: Vec<String>,
+    /// Tokens of the tag that add another runtime.
+    pub tag_engines: BTreeMap<String, String>,
+}
+
+/// One way to start a runtime.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Launcher {
+    /// Base names of programs.
+    pub programs: Vec<String>,
+    /// Python modules.
+    pub modules: Vec<String>,
+    /// File names of Python or shell scripts.
+    pub scripts: Vec<String>,
+    /// Words of Python code given on the command line.
+    pub code: Vec<String>,
+    /// Words that must follow.
+    pub words: Vec<String>,
+    /// What it does, when not what the runtime does.
+    pub does: Option<Does>,
+    /// Category, when not the runtime's.
+    pub category: Option<Category>,
+    /// What a positional argument is.
+    pub positional: Vec<Use>,
+    /// The engine whose options it passes on and which runs in it.
+    pub engine: Option<String>,
+    /// The runtime it starts is not this one but nothing at all, or only the engine.
+    pub anonymous: bool,
+}
+
+/// A variable that switches another runtime on.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Implied {
+    /// Name of the variable.
+    pub variable: String,
+    /// Values that switch it on.
+    pub values: Vec<String>,
+    /// The runtime.
+    pub runtime: String,
+}
+
+/// An option that says what the model is for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RoleHint {
+    /// Name of the option.
+    pub option: String,
+    /// Values that say so; empty for a switch.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// The role of the main model.
+    pub role: Role,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    name: String,
+    #[serde(default)]
+    aliases: Vec<String>,
+    #[serde(default)]
+    category: Option<Category>,
+    #[serde(default)]
+    framework: bool,
+    #[serde(default)]
+    does: Does,
+    #[serde(default)]
+    role: Role,
+    #[serde(default)]
+    catalogue: bool,
+    #[serde(default)]
+    images: Images,
+    #[serde(default)]
+    launch: Vec<Launcher>,
+    #[serde(default)]
+    options: BTreeMap<Use, Vec<Spec>>,
+    #[serde(default)]
+    parameters: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    switches: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<Use, Vec<Spec>>,
+    #[serde(default)]
+    env_parameters: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    implies: Vec<Implied>,
+    #[serde(default)]
+    roles: Vec<RoleHint>,
+}
+
+/// What an option or a variable of a runtime means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// A fact about models.
+    Fact(Use, Shape),
+    /// A parameter by name.
+    Parameter(String),
+    /// A switch without a value.
+    Switch,
+}
+
+/// A runtime with its indices.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    /// Name, lower case.
+    pub name: String,
+    /// What a workload that runs it does; none when it does not tell.
+    pub category: Option<Category>,
+    /// A library rather than a program.
+    pub framework: bool,
+    /// What it does.
+    pub does: Does,
+    /// Role of its main model.
+    pub role: Role,
+    /// Model names without scheme are names of the vendor's catalogue.
+    pub catalogue: bool,
+    /// Images.
+    pub images: Images,
+    /// Ways to start it.
+    pub launch: Vec<Launcher>,
+    /// Options by folded name.
+    pub options: HashMap<String, Meaning>,
+    /// Variables that it reads, most effective first.
+    pub env: Vec<(String, Meaning)>,
+    /// Variables that switch another runtime on.
+    pub implies: Vec<Implied>,
+    /// Options that say what the model is for.
+    pub roles: Vec<RoleHint>,
+}
+
+/// A program that starts the program that follows its own options.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Wrapper {
+    /// Base names.
+    pub programs: Vec<String>,
+    /// Words that must follow.
+    pub words: Vec<String>,
+    /// Options that take a value in the next word.
+    pub valued: Vec<String>,
+    /// Number of own arguments before the command.
+    pub skip: usize,
+    /// `NAME=value` words may precede the command.
+    pub assignments: bool,
+    /// The command begins behind `--` only.
+    pub after_dashes: bool,
+}
+
+/// Conventions that hold for every container.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Conventions {
+    /// Programs in front of programs.
+    pub wrappers: Vec<Wrapper>,
+    /// Programs that only wait.
+    pub idle: Vec<String>,
+    /// Programs of scripts that do no AI work.
+    pub plain: Vec<String>,
+    /// Variables that by convention hold a model but that no program is known to read.
+    pub helpers: Vec<String>,
+    /// Last path segments that say nothing about a model.
+    pub generic_directories: Vec<String>,
+    /// Tokens of a repository name that make an image plumbing.
+    pub plumbing: Vec<String>,
+    /// Last segments that are named after nothing; the one before them is looked at too.
+    pub generic_segments: Vec<String>,
+    /// Pattern of tokens that may follow a runtime's name in a repository.
+    pub variants: Vec<String>,
+    /// Resource names of accelerators; `*` at the end.
+    pub devices: Vec<String>,
+    /// Words that say that a downloaded model is an adapter, by role.
+    pub spoken_roles: BTreeMap<Role, Vec<String>>,
+}
+
+/// A hosted AI service.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Api {
+    /// Name.
+    pub name: String,
+    /// Variables that hold a key.
+    #[serde(default)]
+    pub keys: Vec<String>,
+    /// Variables that hold a base URL.
+    #[serde(default)]
+    pub urls: Vec<String>,
+    /// Hosts; `*.` in front stands for any subdomain.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Apis {
+    services: Vec<Api>,
+}
+
+/// All rules.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    pub(crate) runtimes: Vec<Runtime>,
+    pub(crate) by_name: HashMap<String, usize>,
+    pub(crate) conventions: Conventions,
+    pub(crate) apis: Vec<Api>,
+    pub(crate) variant: regex::Regex,
+}
+
+/// `--a_b` and `--a-b` are one option; single-dash names are exact.
+pub(crate) fn fold(option: &str) -> String {
+    if option.starts_with("--") { option.replace('_', "-") } else { option.to_owned() }
+}
+
+impl Rules {
+    /// The rules that the program brings along.
+    ///
+    /// # Panics
+    /// Never in a build whose tests pass: a test reads the same files.
+    pub fn builtin() -> &'static Self {
+        static RULES: OnceLock<Rules> = OnceLock::new();
+        RULES.get_or_init(|| match Self::parse(builtin::RUNTIMES.iter().copied()) {
+            Ok(rules) => rules,
+            Err(error) => panic!("built-in runtime data: {error}"),
+        })
+    }
+
+    /// Reads runtime files, given by name and text. A file called `conventions.yaml` or `services.yaml` replaces the built-in one.
+    ///
+    /// # Errors
+    /// The first file that cannot be used.
+    pub fn parse<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Result<Self, RulesError> {
+        let mut conventions = ("conventions.yaml", builtin::CONVENTIONS);
+        let mut services = ("services.yaml", builtin::SERVICES);
+        let mut runtimes = Vec::new();
+        let mut by_name = HashMap::new();
+        let mut origins = Vec::new();
+        for (name, text) in files {
+            match name {
+                "conventions.yaml" => conventions = (name, text),
+                "services.yaml" => services = (name, text),
+                _ => {
+                    let file: File = read(name, text)?;
+                    for known in std::iter::once(&file.name).chain(&file.aliases) {
+                        if by_name.insert(known.clone(), runtimes.len()).is_some() {
+                            return Err(RulesError::Twice { file: name.to_owned(), name: known.clone() });
+                        }
+                    }
+                    origins.push(name);
+                    runtimes.push(runtime(name, file)?);
+                }
+            }
+        }
+        for (runtime, file) in runtimes.iter().zip(&origins) {
+            for name in references(runtime) {
+                if !by_name.contains_key(name) {
+                    return Err(RulesError::UnknownRuntime { file: (*file).to_owned(), name: name.to_owned() });
+                }
+            }
+        }
+        let apis: Apis = read(services.0, services.1)?;
+        let file = conventions.0;
+        let conventions: Conventions = read(file, conventions.1)?;
+        let variant = regex::Regex::new(&format!("^(?:{})$", conventions.variants.join("|")))
+            .map_err(|error| RulesError::Entry { file: file.to_owned(), message: format!("variants: {error}") })?;
+        Ok(Self { runtimes, by_name, conventions, apis: apis.services, variant })
+    }
+
+    /// The runtime with this name or alias, in any case.
+    pub fn runtime(&self, name: &str) -> Option<&Runtime> {
+        self.index(name).map(|index| &self.runtimes[index])
+    }
+
+    pub(crate) fn index(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).or_else(|| self.by_name.get(&name.to_ascii_lowercase())).copied()
+    }
+
+    /// Every runtime, in the order in which the files were given.
+    pub fn runtimes(&self) -> &[Runtime] {
+        &self.runtimes
+    }
+}
+
+fn read<'f, T: Deserialize<'f>>(file: &str, text: &'f str) -> Result<T, RulesError> {
+    serde_saphyr::from_str(text).map_err(|error| RulesError::Syntax { file: file.to_owned(), message: error.to_string() })
+}
+
+fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
+    let entry = |message: String| RulesError::Entry { file: name.to_owned(), message };
+    let mut options = HashMap::new();
+    let mut add = |option: &str, meaning: Meaning| {
+        if !option.starts_with('-') {
+            return Err(entry(format!("option `{option}` must start with a dash")));
+        }
+        match options.insert(fold(option), meaning) {
+            Some(_) => Err(entry(format!("option `{option}` is given twice"))),
+            None => Ok(()),
+        }
+    };
+    for (role, specs) in &file.options {
+        for spec in specs {
+            let (names, shape) = spec.parts();
+            for option in names {
+                add(&option, Meaning::Fact(*role, shape.clone()))?;
+            }
+        }
+    }
+    for (parameter, names) in &file.parameters {
+        for option in names {
+            add(option, Meaning::Parameter(parameter.clone()))?;
+        }
+    }
+    for option in &file.switches {
+        add(option, Meaning::Switch)?;
+    }
+    let mut env = Vec::new();
+    for (role, specs) in &file.env {
+        for spec in specs {
+            let (names, shape) = spec.parts();
+            env.extend(names.into_iter().map(|name| (name, Meaning::Fact(*role, shape.clone()))));
+        }
+    }
+    for (parameter, names) in &file.env_parameters {
+        env.extend(names.iter().map(|name| (name.clone(), Meaning::Parameter(parameter.clone()))));
+    }
+    for launcher in &file.launch {
+        if launcher.programs.is_empty() && launcher.modules.is_empty() && launcher.scripts.is_empty() && launcher.code.is_empty() {
+            return Err(entry("a launcher needs programs, modules, scripts or code".to_owned()));
+        }
+    }
+    for repository in &file.images.repositories {
+        if repository.path.split('/').count() < 2 {
+            return Err(entry(format!("repository `{}` needs a host", repository.path)));
+        }
+    }
+    if file.name != file.name.to_lowercase() || file.name.is_empty() {
+        return Err(entry(format!("name `{}` must be lower case", file.name)));
+    }
+    Ok(Runtime {
+        name: file.name,
+        category: file.category,
+        framework: file.framework,
+        does: file.does,
+        role: file.role,
+        catalogue: file.catalogue,
+        images: file.images,
+        launch: file.launch,
+        options,
+        env,
+        implies: file.implies,
+        roles: file.roles,
+    })
+}
+
+fn references(runtime: &Runtime) -> impl Iterator<Item = &str> {
+    let images = runtime.images.repositories.iter().chain(&runtime.images.names).filter_map(|repository| repository.engine.as_deref());
+    let launchers = runtime.launch.iter().filter_map(|launcher| launcher.engine.as_deref());
+    let tags = runtime.images.tag_engines.values().map(String::as_str);
+    let implied = runtime.implies.iter().map(|implied| implied.runtime.as_str());
+    images.chain(launchers).chain(tags).chain(implied)
+}

@@ -1,0 +1,343 @@
+//! From options and variables to models: which value is effective, which one is a location, which one repeats and which contradicts.
+
+use std::collections::BTreeMap;
+
+use aibom_facts::inventory::{Evidence, Role, Source, Unresolved};
+use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
+
+use crate::env::Variable;
+use crate::options::{self, Hit};
+use crate::reading::{ModelClaim, Reader, Reading, claim};
+use crate::rules::{Does, Meaning, Use, Values};
+use crate::text::{Token, Unknown};
+
+/// A value with what made it count.
+#[derive(Clone, Debug)]
+struct Value {
+    token: Token,
+    by: String,
+    /// Name given with it, as in `name=path`.
+    name: Option<String>,
+    /// Every occurrence counts, not only the last.
+    each: bool,
+}
+
+/// What options and variables say, by use, most effective first.
+#[derive(Default)]
+pub(crate) struct Said {
+    facts: BTreeMap<Use, Vec<Value>>,
+    parameters: Vec<(String, String)>,
+}
+
+impl Said {
+    pub(crate) fn option(&mut self, hit: Hit) {
+        match hit.meaning {
+            Meaning::Parameter(name) => {
+                if let Some(value) = hit.values.first().filter(|value| value.text.unknown().is_none()) {
+                    self.parameters.retain(|(known, _)| *known != name);
+                    self.parameters.push((name, value.as_str().to_owned()));
+                }
+            }
+            Meaning::Fact(role, ref shape) => {
+                let each = shape.values != Values::One || shape.split.is_some();
+                let found: Vec<Value> = hit
+                    .values
+                    .iter()
+                    .filter_map(|token| options::shaped(token, shape))
+                    .map(|(name, token)| Value { token, by: hit.by.clone(), name, each })
+                    .collect();
+                let known = self.facts.entry(role).or_default();
+                // The last occurrence is the effective one; a positional argument wins over options.
+                let place = usize::from(known.first().is_some_and(|first| first.by.is_empty() && !hit.by.is_empty()));
+                if each && !known.is_empty() {
+                    known.extend(found);
+                } else {
+                    known.splice(place..place, found);
+                }
+            }
+            Meaning::Switch => {}
+        }
+    }
+
+    pub(crate) fn variable(&mut self, variable: &Variable, meaning: &Meaning) {
+        let token = Token { text: variable.value.clone(), at: variable.at.clone(), source: Source::EnvVar };
+        match meaning {
+            Meaning::Parameter(name) => {
+                if token.text.unknown().is_none() && !self.parameters.iter().any(|(known, _)| known == name) {
+                    self.parameters.push((name.clone(), token.as_str().to_owned()));
+                }
+            }
+            Meaning::Fact(Use::Arguments, _) | Meaning::Switch => {}
+            Meaning::Fact(role, shape) => {
+                for token in options::split(token, shape) {
+                    if let Some((name, token)) = options::shaped(&token, shape) {
+                        if !token.as_str().is_empty() {
+                            let each = shape.split.is_some();
+                            self.facts.entry(*role).or_default().push(Value { token, by: variable.name.clone(), name, each });
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, role: Use) -> Vec<Value> {
+        self.facts.remove(&role).unwrap_or_default()
+    }
+
+    pub(crate) fn claims(mut self, reader: &Reader<'_>, catalogue: bool, role: Role, does: Does, out: &mut Reading) {
+        let served = self.take(Use::Served);
+        let revision = self.take(Use::Revision).into_iter().find(|value| value.token.text.unknown().is_none()).map(|value| value.token.as_str().to_owned());
+        let destination = self.take(Use::Destination).into_iter().next().map(|value| value.token.as_str().to_owned());
+        let values = self.take(Use::Model);
+        let config = self.take(Use::Config);
+        let mut mains = mains(reader, values, catalogue, role, out);
+        let several = mains.len() > 1;
+        for (index, main) in mains.iter_mut().enumerate() {
+            let names: Vec<&Value> = if several { served.get(index).into_iter().collect() } else { served.iter().collect() };
+            main.parameters.clone_from(&self.parameters);
+            main.destination.clone_from(&destination);
+            if main.revision.is_none() && !several {
+                main.revision.clone_from(&revision);
+            }
+            name_it(reader, main, &names);
+            reader.corroborate(main);
+            if does == Does::Fetch {
+                spoken_role(reader, main);
+            }
+        }
+        let main_id = mains.first().map(|main| (main.parsed.reference.id(), main.sources.clone()));
+        out.models.append(&mut mains);
+        for (what, role, word) in [(Use::Draft, Role::Draft, "draft"), (Use::Adapter, Role::Adapter, "adapter"), (Use::Tokenizer, Role::Tokenizer, "")] {
+            for value in effective(self.take(what)) {
+                match reader.parse(&value, false, word, out) {
+                    None => {}
+                    Some(parsed) => {
+                        let id = parsed.reference.id();
+                        if what == Use::Tokenizer && main_id.as_ref().is_none_or(|(main, sources)| *main == id || sources.contains(&id)) {
+                            continue;
+                        }
+                        let mut found = claim(parsed, role, reader.places(&value, &id));
+                        found.served.extend(value.name.clone());
+                        out.models.push(found);
+                    }
+                }
+            }
+        }
+        let unread = out.unresolved.iter().any(|known| known.what == "model");
+        if main_id.is_none() && !unread && does == Does::Run {
+            if let Some(value) = config.first() {
+                let text = value.token.as_str();
+                if !text.trim_start().starts_with('{') && !text.is_empty() {
+                    out.silent = Some(Unresolved {
+                        what: "model".to_owned(),
+                        at: value.token.at.clone(),
+                        why: "config-file".to_owned(),
+                        reference: if value.token.text.unknown().is_some() { String::new() } else { text.to_owned() },
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The values that count: all of those that count each, the first of the others.
+fn effective(values: Vec<Value>) -> Vec<Value> {
+    match values.split_first() {
+        None => Vec::new(),
+        Some((first, rest)) => {
+            let mut out = vec![first.clone()];
+            if first.each {
+                out.extend(rest.iter().filter(|value| value.each && value.by == first.by).cloned());
+            }
+            out
+        }
+    }
+}
+
+/// The main models: one, with the other places as evidence, location or conflict; or several of a program that takes several.
+fn mains(reader: &Reader<'_>, values: Vec<Value>, catalogue: bool, role: Role, out: &mut Reading) -> Vec<ModelClaim> {
+    let mut mains: Vec<ModelClaim> = Vec::new();
+    let several = values.first().is_some_and(|first| first.each);
+    let leading = values.first().map(|first| first.by.clone()).unwrap_or_default();
+    let mut failed = Vec::new();
+    for value in values {
+        let mut notes = Reading::default();
+        let Some(parsed) = reader.parse(&value, catalogue, "model", &mut notes) else {
+            failed.append(&mut notes.unresolved);
+            continue;
+        };
+        let id = parsed.reference.id();
+        let places = reader.places(&value, &id);
+        let new = several && value.each && value.by == leading;
+        match mains.iter().position(|main| main.parsed.reference.id() == id) {
+            Some(index) => {
+                mains[index].evidence.extend(places);
+                mains[index].sources.extend(parsed.source);
+            }
+            None if new || mains.is_empty() => mains.push(claim(parsed, role, places)),
+            None => merge(&mut mains[0], parsed, places),
+        }
+    }
+    if mains.is_empty() {
+        failed.truncate(1);
+        out.unresolved.append(&mut failed);
+    }
+    mains
+}
+
+/// A second reference to what a program loads once.
+fn merge(main: &mut ModelClaim, parsed: ParsedModel, places: Vec<Evidence>) {
+    let location = |reference: &ModelReference| matches!(reference, ModelReference::Path(_) | ModelReference::Uri(_));
+    match (location(&main.parsed.reference), location(&parsed.reference)) {
+        (true, false) => {
+            let path = std::mem::replace(&mut main.parsed, parsed);
+            main.sources.push(path.reference.id());
+            main.sources.extend(main.parsed.source.clone());
+            if main.revision.is_none() {
+                main.revision.clone_from(&main.parsed.revision);
+            }
+            main.evidence.extend(places);
+        }
+        (false, true) => {
+            main.sources.push(parsed.reference.id());
+            main.evidence.extend(places);
+        }
+        _ => main.conflicts.extend(places),
+    }
+}
+
+/// Served names; one of the hub's form names a model whose location is all that is known.
+fn name_it(reader: &Reader<'_>, main: &mut ModelClaim, names: &[&Value]) {
+    let known: Vec<&&Value> = names.iter().filter(|value| value.token.text.unknown().is_none() && !value.token.as_str().trim().is_empty()).collect();
+    for value in &known {
+        main.served.push(value.token.as_str().trim().to_owned());
+    }
+    let id = main.parsed.reference.id();
+    if matches!(main.parsed.reference, ModelReference::Path(_) | ModelReference::Uri(_)) {
+        for value in &known {
+            if let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = ModelReference::parse(value.token.as_str()) {
+                let name = parsed.reference.id();
+                main.sources.push(id);
+                main.parsed = parsed;
+                main.evidence.extend(reader.places(value, &name));
+                return;
+            }
+        }
+    } else {
+        for value in known {
+            if value.token.as_str() == id {
+                main.evidence.extend(reader.places(value, &id));
+            }
+        }
+    }
+}
+
+/// A download whose words say what the model is for.
+fn spoken_role(reader: &Reader<'_>, main: &mut ModelClaim) {
+    let mut words = main.parsed.reference.id().to_lowercase();
+    for more in main.destination.iter().chain(&main.sources).chain(main.evidence.iter().map(|evidence| &evidence.by)) {
+        words.push(' ');
+        words.push_str(&more.to_lowercase());
+    }
+    for (role, spoken) in &reader.rules.conventions.spoken_roles {
+        if spoken.iter().any(|word| words.contains(word.as_str())) {
+            main.role = *role;
+            return;
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// The model in a value; what cannot be read becomes unresolved under the given word.
+    fn parse(&self, value: &Value, catalogue: bool, what: &str, out: &mut Reading) -> Option<ParsedModel> {
+        let text = value.token.as_str();
+        let mut fail = |unknown: Unknown| {
+            if !what.is_empty() {
+                out.unresolved.push(Unresolved { what: what.to_owned(), at: unknown.at, why: unknown.why.to_owned(), reference: unknown.reference });
+            }
+        };
+        // Where a value went through a variable, that is where it would have to be mended.
+        let place = value.token.text.variables().last().map_or_else(|| value.token.at.clone(), |via| via.at.clone());
+        if let Some(unknown) = value.token.text.unknown() {
+            fail(unknown.clone());
+            return None;
+        }
+        let scheme = text.contains("://") || text.starts_with(['/', '.']);
+        if catalogue && !scheme {
+            if let Ok(ParsedModel { reference: ModelReference::Hub { .. } | ModelReference::Name(_) | ModelReference::Path(_), .. }) = ModelReference::parse(text) {
+                return ModelReference::catalogue_name(text).ok().map(|reference| ParsedModel { reference, revision: None, source: None, file: None });
+            }
+        }
+        match ModelReference::parse(text) {
+            Ok(parsed) => Some(parsed),
+            Err(NotAModel::Unexpanded) if text.contains("$(") => {
+                let name = text.split_once("$(").and_then(|(_, rest)| rest.split_once(')')).map(|(name, _)| name).unwrap_or_default();
+                fail(self.container.env.missing(name, &value.token.at));
+                None
+            }
+            Err(NotAModel::Unexpanded | NotAModel::Placeholder) => {
+                fail(Unknown { why: "template", at: place, reference: String::new() });
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// The value's place, and the places of the variables that it came through.
+    fn places(&self, value: &Value, id: &str) -> Vec<Evidence> {
+        let token = &value.token;
+        let mut out = vec![self.evidence(&token.at, token.source, id, &value.by)];
+        for via in token.text.variables() {
+            let spoken = self.container.env.get(&via.name).is_some_and(|variable| variable.at == via.at);
+            let evidence = self.evidence(&via.at, Source::EnvVar, id, &via.name);
+            if spoken && out.iter().all(|known| known.at != evidence.at) {
+                out.push(evidence);
+            }
+        }
+        out
+    }
+
+    /// Variables of a conventional name that repeat a model, or name one whose location is all that is known.
+    fn corroborate(&self, main: &mut ModelClaim) {
+        for name in &self.rules.conventions.helpers {
+            let Some(variable) = self.container.env.get(name) else { continue };
+            let text = variable.value.text.as_str();
+            if variable.secret || variable.value.unknown().is_some() || text.is_empty() || main.evidence.iter().any(|known| known.at == variable.at) {
+                continue;
+            }
+            let id = main.parsed.reference.id();
+            let found = ModelReference::parse(text);
+            let located = matches!(main.parsed.reference, ModelReference::Path(_) | ModelReference::Uri(_));
+            if located {
+                if let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = found {
+                    if self.fits(&id, &parsed.reference.id()) {
+                        let value = parsed.reference.id();
+                        main.sources.push(id);
+                        main.parsed = parsed;
+                        main.evidence.push(self.evidence(&variable.at, Source::EnvVarConvention, value, name));
+                    }
+                    continue;
+                }
+            }
+            if text == id || main.sources.iter().any(|source| source == text) || resembles(&id, text) {
+                main.evidence.push(self.evidence(&variable.at, Source::EnvVarConvention, text, name));
+            }
+        }
+    }
+
+    /// Whether a hub id can be what lies at a location: the last segment is its name or says nothing.
+    fn fits(&self, location: &str, id: &str) -> bool {
+        let last = |text: &str| text.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_lowercase();
+        let directory = last(location);
+        directory == last(id) || self.rules.conventions.generic_directories.contains(&directory)
+    }
+}
+
+/// A short name for an id: its letters and digits begin those of the id's last segment.
+fn resembles(id: &str, short: &str) -> bool {
+    let plain = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let name = plain(id.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
+    let short = plain(short);
+    short.len() >= 3 && (name.starts_with(&short) || name.ends_with(&short))
+}

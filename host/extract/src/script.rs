@@ -1,0 +1,341 @@
+//! Shell scripts as command lines: words of [`crate::shell`] with the variables that are known put in.
+//!
+//! Assignments take effect in the order in which they are written, whatever branch they stand in. `eval` and functions' arguments are
+//! read again; nothing runs.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use aibom_facts::inventory::Source;
+use aibom_facts::object::Locator;
+
+use crate::env::{Env, Variable};
+use crate::shell::{self, Assigned, Assignment, Fallback, Part, Simple, Word};
+use crate::text::{MAX_TEXT, Origin, Token, Traced, Unknown};
+
+/// Most words that one script expands to.
+const MAX_WORDS: usize = 20_000;
+/// Levels of `eval` and of scripts in scripts.
+pub(crate) const MAX_LEVELS: usize = 4;
+
+/// A command line with the variables that are set for it alone or were exported before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CommandLine {
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) exported: Vec<Variable>,
+}
+
+/// Reads a script. `arguments` are what follows it on the command line, `$0` first.
+pub(crate) fn commands(script: &Traced, at: &Locator, arguments: &[Token], env: &Env) -> Vec<CommandLine> {
+    let mut shell = Shell { env, at, variables: HashMap::new(), exported: Vec::new(), arguments: arguments.to_vec(), out: Vec::new(), words: 0, bytes: 0 };
+    shell.run(script, 0);
+    shell.out
+}
+
+struct Shell<'a> {
+    env: &'a Env,
+    at: &'a Locator,
+    variables: HashMap<String, Vec<Traced>>,
+    exported: Vec<Variable>,
+    arguments: Vec<Token>,
+    out: Vec<CommandLine>,
+    words: usize,
+    bytes: usize,
+}
+
+/// A field: text, and the element it came from when that is not the script.
+type Field = (Traced, Option<Locator>);
+
+impl Shell<'_> {
+    fn run(&mut self, script: &Traced, level: usize) {
+        for command in shell::parse(&script.text) {
+            if self.words >= MAX_WORDS || self.bytes >= 16 * MAX_TEXT {
+                return;
+            }
+            self.command(&command, script, level);
+        }
+    }
+
+    fn command(&mut self, command: &Simple, script: &Traced, level: usize) {
+        if command.words.is_empty() {
+            for assignment in &command.assignments {
+                self.assign(assignment, script);
+            }
+            return;
+        }
+        let mut exported = self.exported.clone();
+        for assignment in &command.assignments {
+            if let Assigned::Word(word) = &assignment.value {
+                let value = self.joined(word, script);
+                exported.push(Variable { name: assignment.name.clone(), value, at: self.at.clone(), secret: false });
+            }
+        }
+        let first = command.words[0].literal();
+        match first.as_deref() {
+            Some("export" | "declare" | "local" | "readonly" | "typeset") => {
+                for word in &command.words[1..] {
+                    if let Some(assignment) = word.as_assignment() {
+                        self.assign(&assignment, script);
+                        self.export(&assignment.name);
+                    } else if let Some(name) = word.literal() {
+                        self.export(&name);
+                    }
+                }
+                return;
+            }
+            Some("for" | "select") => {
+                self.for_loop(&command.words[1..], script);
+                return;
+            }
+            _ => {}
+        }
+        let fields: Vec<Field> = command.words.iter().flat_map(|word| self.fields(word, script)).collect();
+        self.words += fields.len();
+        self.bytes += fields.iter().map(|(text, _)| text.text.len()).sum::<usize>();
+        match fields.first().map(|(text, _)| text.text.as_str()) {
+            Some("eval") if level < MAX_LEVELS => {
+                let mut joined = Traced::default();
+                for (index, (text, _)) in fields[1..].iter().enumerate() {
+                    if index > 0 {
+                        joined.push(" ");
+                    }
+                    joined.append(text);
+                }
+                self.run(&joined, level + 1);
+            }
+            Some("set") => {
+                if let Some(dashes) = fields.iter().position(|(text, _)| text.text == "--") {
+                    let zero = self.arguments.first().cloned();
+                    let rest = fields[dashes + 1..].iter().map(|field| self.token(field.clone()));
+                    let rest: Vec<_> = rest.collect();
+                    self.arguments = zero.into_iter().chain(rest).collect();
+                }
+            }
+            Some("shift") => {
+                if self.arguments.len() > 1 {
+                    self.arguments.remove(1);
+                }
+            }
+            Some(_) => {
+                let tokens = fields.into_iter().map(|field| self.token(field)).collect();
+                self.out.push(CommandLine { tokens, exported });
+            }
+            None => {}
+        }
+    }
+
+    fn token(&self, (text, at): Field) -> Token {
+        match at {
+            Some(at) => Token { text, at, source: Source::ContainerArg },
+            None => Token { text, at: self.at.clone(), source: Source::ShellScript },
+        }
+    }
+
+    fn assign(&mut self, assignment: &Assignment, script: &Traced) {
+        let mut values = match &assignment.value {
+            Assigned::Word(word) => vec![self.joined(word, script)],
+            Assigned::Array(words) => words.iter().flat_map(|word| self.fields(word, script)).map(|(text, _)| text).take(MAX_WORDS).collect(),
+        };
+        if assignment.append {
+            let mut old = self.lookup(&assignment.name).unwrap_or_default();
+            match (&assignment.value, old.last_mut()) {
+                (Assigned::Word(_), Some(last)) => {
+                    for value in &values {
+                        last.append(value);
+                    }
+                }
+                _ => old.append(&mut values),
+            }
+            values = old;
+            values.truncate(MAX_WORDS);
+        }
+        self.bytes += values.iter().map(|value| value.text.len()).sum::<usize>();
+        self.variables.insert(assignment.name.clone(), values);
+    }
+
+    fn export(&mut self, name: &str) {
+        let Some(value) = self.variables.get(name).and_then(|values| values.first()).cloned() else { return };
+        let secret = aibom_facts::redact::Redactor::is_secret_name(name);
+        self.exported.retain(|variable| variable.name != name);
+        if self.exported.len() < 256 {
+            self.exported.push(Variable { name: name.to_owned(), value, at: self.at.clone(), secret });
+        }
+    }
+
+    /// `for NAME in WORD…`: known when there is one word.
+    fn for_loop(&mut self, words: &[Word], script: &Traced) {
+        let Some(name) = words.first().and_then(Word::literal) else { return };
+        let values: Vec<_> = words.iter().skip(2).flat_map(|word| self.fields(word, script)).map(|(text, _)| text).collect();
+        let value = match values.as_slice() {
+            [one] => one.clone(),
+            _ => Traced::unknown_text(format!("${name}"), Unknown { why: "undefined-variable", at: self.at.clone(), reference: name.clone() }),
+        };
+        self.variables.insert(name, vec![value]);
+    }
+
+    fn lookup(&self, name: &str) -> Option<Vec<Traced>> {
+        self.variables.get(name).cloned().or_else(|| self.env.value(name).map(|value| vec![value]))
+    }
+
+    /// A word without splitting, as assignments take it.
+    fn joined(&self, word: &Word, script: &Traced) -> Traced {
+        let mut out = Traced::default();
+        for (index, (text, _)) in self.expand(word, script, false).into_iter().enumerate() {
+            if index > 0 {
+                out.push(" ");
+            }
+            out.append(&text);
+        }
+        out
+    }
+
+    fn fields(&self, word: &Word, script: &Traced) -> Vec<Field> {
+        self.expand(word, script, true)
+    }
+
+    fn expand(&self, word: &Word, script: &Traced, split: bool) -> Vec<Field> {
+        let mut fields = Fields::default();
+        self.expand_into(word, script, split, &mut fields);
+        // What Kubernetes put into the script shows in the words that hold it.
+        let marks: Vec<Origin> = script.slice(word.range.clone()).marks.into_iter().map(|(_, origin)| origin).collect();
+        let mut done = fields.done();
+        for (text, _) in &mut done {
+            let length = text.text.len();
+            for mark in &marks {
+                if !text.marks.iter().any(|(_, known)| known == mark) {
+                    text.marks.push((0..length, mark.clone()));
+                }
+            }
+        }
+        done
+    }
+
+    fn expand_into(&self, word: &Word, script: &Traced, split: bool, fields: &mut Fields) {
+        for part in &word.parts {
+            match part {
+                Part::Literal { text, quoted } => fields.literal(text, *quoted),
+                Part::Opaque { range } => fields.append(&self.opaque(range, script)),
+                Part::Variable { name, fallback, quoted, all } => {
+                    let arguments = name == "@" || name == "*";
+                    if arguments || *all {
+                        let values: Vec<Field> = if arguments {
+                            self.arguments.iter().skip(1).map(|token| (token.text.clone(), Some(token.at.clone()))).collect()
+                        } else {
+                            self.lookup(name).unwrap_or_default().into_iter().map(|text| (text, None)).collect()
+                        };
+                        fields.list(values);
+                        continue;
+                    }
+                    let value = if name.bytes().all(|b| b.is_ascii_digit()) {
+                        name.parse::<usize>().ok().and_then(|n| self.arguments.get(n)).map(|token| vec![token.text.clone()])
+                    } else {
+                        self.lookup(name)
+                    };
+                    let value = value.and_then(|values| values.into_iter().next());
+                    match (value, fallback) {
+                        (Some(_), Fallback::Alternative(word)) => self.expand_into(word, script, split && !quoted, fields),
+                        (None, Fallback::Alternative(_)) => {}
+                        // An empty value takes the default too: nearly everybody writes `:-`, and it changes nothing for the others.
+                        (Some(value), Fallback::Default(word)) if value.text.is_empty() => self.expand_into(word, script, split && !quoted, fields),
+                        (Some(value), _) if *quoted || !split => fields.append(&value),
+                        (Some(value), _) => fields.split(&value),
+                        (None, Fallback::Default(word)) => self.expand_into(word, script, split && !quoted, fields),
+                        (None, Fallback::None) => {
+                            fields.append(&Traced::unknown_text(format!("${{{name}}}"), self.env.missing(name, self.at)));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A substitution, unless it is a `$(NAME)` of Kubernetes that is known to be supplied by a reference.
+    fn opaque(&self, range: &Range<usize>, script: &Traced) -> Traced {
+        let text = script.text.get(range.clone()).unwrap_or_default();
+        let known = script.slice(range.start.min(script.text.len())..range.end.min(script.text.len()));
+        let unknown = known.unknown().cloned().unwrap_or_else(|| Unknown { why: "undefined-variable", at: self.at.clone(), reference: String::new() });
+        let mut shown = Traced::default();
+        shown.push(text);
+        Traced::unknown_text(shown.text, unknown)
+    }
+}
+
+/// Fields under construction.
+#[derive(Default)]
+struct Fields {
+    done: Vec<Field>,
+    open: Option<Field>,
+}
+
+impl Fields {
+    fn current(&mut self) -> &mut Traced {
+        &mut self.open.get_or_insert_with(Field::default).0
+    }
+
+    fn literal(&mut self, text: &str, quoted: bool) {
+        if quoted || !text.is_empty() {
+            self.current().push(text);
+        }
+    }
+
+    fn append(&mut self, value: &Traced) {
+        self.current().append(value);
+    }
+
+    fn split(&mut self, value: &Traced) {
+        let blank = |c: char| c == ' ' || c == '\t' || c == '\n';
+        let mut start = None;
+        let mut pieces = Vec::new();
+        for (index, c) in value.text.char_indices() {
+            match (blank(c), start) {
+                (false, None) => start = Some(index),
+                (true, Some(from)) => {
+                    pieces.push(from..index);
+                    start = None;
+                }
+                _ => {}
+            }
+        }
+        if let Some(from) = start {
+            pieces.push(from..value.text.len());
+        }
+        if value.text.starts_with(blank) {
+            self.close();
+        }
+        let count = pieces.len();
+        for (index, piece) in pieces.into_iter().enumerate() {
+            self.append(&value.slice(piece));
+            if index + 1 < count {
+                self.close();
+            }
+        }
+        if count > 0 && value.text.ends_with(blank) {
+            self.close();
+        }
+    }
+
+    fn list(&mut self, values: Vec<Field>) {
+        let count = values.len();
+        for (index, (text, at)) in values.into_iter().enumerate() {
+            let open = self.open.get_or_insert_with(Field::default);
+            open.0.append(&text);
+            open.1 = at.or(open.1.take());
+            if index + 1 < count {
+                self.close();
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        self.done.extend(self.open.take());
+    }
+
+    fn done(mut self) -> Vec<Field> {
+        self.close();
+        self.done
+    }
+}
+
+#[cfg(test)]
+#[path = "script/tests.rs"]
+mod tests;
