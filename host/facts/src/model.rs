@@ -353,7 +353,7 @@ fn is_hub_part(text: &str) -> bool {
         && !text.ends_with(['-', '.'])
         && !text.contains("--")
         && !text.contains("..")
-        && !text.ends_with(".git")
+        && text.rsplit_once('.').is_none_or(|(_, ending)| ending != "git")
 }
 
 /// A commit, branch or tag.

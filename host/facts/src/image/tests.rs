@@ -253,8 +253,9 @@ fn a_status_without_digest_says_nothing() {
 #[test]
 fn mirrors_are_taken_off() {
     use MirrorKind::{Host, Prefix, PullThrough, Repository};
+    type Row<'a> = (&'a str, &'a str, Option<(MirrorKind, &'a str)>);
     #[rustfmt::skip]
-    let rows: &[(&str, &str, Option<(MirrorKind, &str)>)] = &[
+    let rows: &[Row<'_>] = &[
         ("vllm/vllm-openai", "docker.io/vllm/vllm-openai", None),
         ("registry-1.docker.io/vllm/vllm-openai", "docker.io/vllm/vllm-openai", None),
         ("registry.hub.docker.com/nginx", "docker.io/library/nginx", None),

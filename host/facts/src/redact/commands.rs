@@ -115,9 +115,12 @@ fn values(text: &str, name: &str, tie: Tie, start: usize, found: &mut Vec<Secret
         return if value.len() <= LONGEST_NAMED { start } else { after };
     }
     found.push(Secret { start: from, end: to, class: SECRET_VALUE });
+    if tie != Tie::Blank {
+        return after;
+    }
     let mut after = after;
     // Servers take several keys after one option. What looks like a key there is one.
-    while tie == Tie::Blank {
+    loop {
         let next = skip_blanks(bytes, after);
         let (from, to, end) = value_at(bytes, name, tie, next);
         let value = &text[from..to];
@@ -223,8 +226,7 @@ fn words(text: &str, found: &mut Vec<Secret>) {
         } else if alias > 0 {
             // mc alias set NAME URL USER PASSWORD
             alias = match (alias, word) {
-                (1, "alias") | (2, "set") => alias + 1,
-                (3.., _) => alias + 1,
+                (1, "alias") | (2, "set") | (3.., _) => alias + 1,
                 _ => 0,
             };
             if alias > 6 {

@@ -21,6 +21,13 @@ const TEXT_TOKENS: &[&str] = &[
 /// Names without a telling last word.
 const EXACT: &[&str] = &["AWS_BEARER_TOKEN_BEDROCK", "TOOL_SERVER_CONNECTIONS", "PLUGIN_SETTINGS", "MODEL_LOCK"];
 
+/// Values of switches and modes, which are no secrets under any name but a password's.
+#[rustfmt::skip]
+const SWITCHES: &[&str] = &[
+    "true", "false", "none", "null", "nil", "yes", "no", "on", "off", "auto", "required", "optional", "enabled", "disabled", "default",
+    "token", "basic", "bearer",
+];
+
 /// Names longer than this are text.
 const LONGEST: usize = 128;
 
@@ -128,12 +135,8 @@ pub(super) fn is_literal(name: &str, value: &str) -> bool {
     if is_password(name) {
         return true;
     }
-    const WORDS: [&str; 18] = [
-        "true", "false", "none", "null", "nil", "yes", "no", "on", "off", "auto", "required", "optional", "enabled", "disabled", "default",
-        "token", "basic", "bearer",
-    ];
     let small_number = value.len() < 6 && value.bytes().all(|byte| byte.is_ascii_digit());
-    !small_number && !WORDS.iter().any(|word| value.eq_ignore_ascii_case(word)) && !is_path(value)
+    !small_number && !SWITCHES.iter().any(|word| value.eq_ignore_ascii_case(word)) && !is_path(value)
 }
 
 /// Whether the text is one variable or template and nothing else.

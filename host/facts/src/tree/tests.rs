@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
+use super::read::FEW_KEYS;
 use super::*;
 
 fn tree(json: &str) -> Tree {
@@ -89,7 +90,8 @@ fn a_key_given_twice_is_found_among_few_and_among_many() {
     }
 }
 
-/// A value without two equal keys, and without the delete character, which the YAML reader refuses even where YAML allows it. Fractions have few digits: the JSON reader may be off by the last binary digit of longer ones.
+/// A value without two equal keys, and without the delete character, which the YAML reader refuses even where YAML allows it. Fractions
+/// have few digits: the JSON reader may be off by the last binary digit of longer ones.
 fn value() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         Just(Json::Null),
@@ -97,7 +99,7 @@ fn value() -> impl Strategy<Value = Json> {
         any::<i64>().prop_map(Json::from),
         any::<u64>().prop_map(Json::from),
         any::<i32>().prop_map(|number| Json::from(f64::from(number) / 64.0)),
-        "\\PC{0,8}|[\\x00-\\x7e]{0,4}|null|~|yes|no|true|1|1e3|0x1f|- a|a: b|#|.*".prop_map(Json::from),
+        "\\PC{0,8}|[\\x00-\\x7e]{0,4}|null|~|yes|no|true|1|1e3|0x1f|- a|a: b|#".prop_map(Json::from),
     ];
     leaf.prop_recursive(4, 48, 6, |inner| {
         prop_oneof![

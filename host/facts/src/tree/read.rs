@@ -1,0 +1,224 @@
+//! Reading a tree from anything that `serde` reads.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+
+use super::{Builder, Chain, MAX_DEPTH, MAX_NODES, Span, Tree, Value};
+
+struct Seed<'b> {
+    builder: &'b mut Builder,
+    parent: u32,
+    key: Span,
+    depth: usize,
+}
+
+impl Seed<'_> {
+    #[allow(clippy::unnecessary_wraps, reason = "the result of a visitor's method as it is")]
+    fn put<E>(self, value: impl FnOnce(&mut Builder) -> Value) -> Result<u32, E> {
+        let value = value(self.builder);
+        Ok(self.builder.push(self.parent, self.key, value))
+    }
+
+    fn open<E: serde::de::Error>(&mut self) -> Result<u32, E> {
+        if self.depth >= MAX_DEPTH {
+            return Err(E::custom(format_args!("nested deeper than {MAX_DEPTH} levels")));
+        }
+        Ok(self.builder.push(self.parent, self.key, Value::Null))
+    }
+}
+
+fn room<E: serde::de::Error>(builder: &Builder, text: usize) -> Result<(), E> {
+    if builder.nodes.len() >= MAX_NODES || builder.text.len() + text > u32::MAX as usize / 2 {
+        return Err(E::custom(format_args!("larger than {MAX_NODES} nodes")));
+    }
+    Ok(())
+}
+
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
+    type Value = u32;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u32, D::Error> {
+        room::<D::Error>(self.builder, 0)?;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_> {
+    type Value = u32;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON or YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<u32, E> {
+        self.put(|_| Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<u32, E> {
+        self.put(|_| Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<u32, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<u32, E> {
+        self.put(|_| Value::Boolean(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<u32, E> {
+        self.put(|b| Value::Number(b.intern(&value.to_string())))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<u32, E> {
+        self.put(|b| Value::Number(b.intern(&value.to_string())))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<u32, E> {
+        match serde_json::Number::from_f64(value) {
+            Some(number) => self.put(|b| Value::Number(b.intern(&number.to_string()))),
+            // YAML's .nan and .inf have no JSON form; Kubernetes refuses them too, extraction need not.
+            None => self.put(|_| Value::Null),
+        }
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<u32, E> {
+        room::<E>(self.builder, value.len())?;
+        self.put(|b| Value::Text(b.intern(value)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut access: A) -> Result<u32, A::Error> {
+        let own = self.open()?;
+        let mut chain = Chain::default();
+        let mut index = 0;
+        while let Some(child) = access.next_element_seed(Seed {
+            builder: self.builder,
+            parent: own,
+            key: Span { start: index, len: 0 },
+            depth: self.depth + 1,
+        })? {
+            chain.add(child, self.builder);
+            index += 1;
+        }
+        self.builder.nodes[own as usize].value = Value::Array { first: chain.first };
+        Ok(own)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut access: A) -> Result<u32, A::Error> {
+        let own = self.open()?;
+        let mut chain = Chain::default();
+        let mut keys = Keys::default();
+        while let Some(key) = access.next_key_seed(KeySeed)? {
+            room::<A::Error>(self.builder, key.len())?;
+            let span = self.builder.intern(&key);
+            if !keys.insert(span, &self.builder.text) {
+                return Err(A::Error::custom(format_args!("key `{}` is given twice", shorten(&key))));
+            }
+            let child = access.next_value_seed(Seed { builder: self.builder, parent: own, key: span, depth: self.depth + 1 })?;
+            chain.add(child, self.builder);
+        }
+        self.builder.nodes[own as usize].value = Value::Object { first: chain.first };
+        Ok(own)
+    }
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(80).flat_map(char::escape_debug).collect()
+}
+
+/// Keys of one map seen so far, as spans of the tree's text. Comparing a few is cheaper than hashing them, and nearly all maps are small.
+#[derive(Default)]
+struct Keys {
+    few: Vec<Span>,
+    many: HashMap<u64, Vec<Span>>,
+    hashes: RandomState,
+}
+
+/// How many keys are compared one by one.
+pub(super) const FEW_KEYS: usize = 32;
+
+impl Keys {
+    /// Adds a key that the text ends with; false when it is there already.
+    fn insert(&mut self, span: Span, text: &str) -> bool {
+        let of = |span: Span| &text[span.start as usize..(span.start + span.len) as usize];
+        let key = of(span);
+        if self.few.len() < FEW_KEYS {
+            if self.few.iter().any(|other| of(*other) == key) {
+                return false;
+            }
+            self.few.push(span);
+            return true;
+        }
+        if self.many.is_empty() {
+            for other in &self.few {
+                self.many.entry(self.hashes.hash_one(of(*other))).or_default().push(*other);
+            }
+        }
+        let same = self.many.entry(self.hashes.hash_one(key)).or_default();
+        if same.iter().any(|other| of(*other) == key) {
+            return false;
+        }
+        same.push(span);
+        true
+    }
+}
+
+/// A map key as text; YAML allows numbers and booleans there.
+struct KeySeed;
+
+impl<'de> DeserializeSeed<'de> for KeySeed {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for KeySeed {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a scalar key")
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<String, E> {
+        Ok(value.to_owned())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<String, E> {
+        Ok(value)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_unit<E>(self) -> Result<String, E> {
+        Ok("null".to_owned())
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut builder = Builder::default();
+        Seed { builder: &mut builder, parent: 0, key: Span { start: 0, len: 0 }, depth: 0 }.deserialize(deserializer)?;
+        builder.nodes.shrink_to_fit();
+        builder.text.shrink_to_fit();
+        Ok(Self { nodes: builder.nodes, text: builder.text })
+    }
+}
