@@ -303,6 +303,27 @@ fn mirrors_are_taken_off() {
     }
 }
 
+#[test]
+fn the_hand_labelled_images_are_read_but_for_placeholders() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/truth/labels.jsonl");
+    let Ok(labels) = std::fs::read_to_string(&file) else {
+        eprintln!("SKIPPED: the hand-labelled images, because ../shared is absent");
+        return;
+    };
+    let mut seen = 0;
+    for label in labels.lines() {
+        let label: serde_json::Value = serde_json::from_str(label).unwrap();
+        for container in label["containers"].as_array().unwrap() {
+            let text = container["image"].as_str().unwrap_or_default().trim();
+            match ImageReference::parse(text) {
+                Ok(_) => seen += 1,
+                Err(error) => assert!(matches!(error, InvalidImage::Placeholder | InvalidImage::Empty), "{text}: {error}"),
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}
+
 fn reference() -> impl Strategy<Value = String> {
     let host = prop_oneof![
         Just(String::new()),

@@ -269,16 +269,42 @@ fn authorization(bytes: &[u8], at: usize, found: &mut Vec<Secret>) -> Option<usi
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-');
     let end = bytes[start..].iter().position(|byte| !inner(*byte)).map_or(bytes.len(), |length| start + length);
     let head = &bytes[start..end.min(start + HEAD)];
-    // Words of a sentence have no digits and at most one hump.
-    let humps = head.windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).count();
-    let mixed = head.iter().any(u8::is_ascii_digit) || humps > 1;
-    let fits = (head.len() >= 8 && mixed) || (word == 6 && head.len() >= 15) || (head.len() >= 8 && head.ends_with(b"="));
+    let fits = match word {
+        6 => head.len() >= 15 || (head.len() >= 8 && head.iter().any(u8::is_ascii_digit)),
+        _ => head.len() >= 8 && is_user_and_password(head),
+    };
     if !fits {
         // The blanks are not read again.
         return Some(start);
     }
     found.push(Secret { start, end, class: TOKEN });
     Some(end)
+}
+
+/// Whether the text is base64 of plain text with a colon in it; words of a sentence are not.
+fn is_user_and_password(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'));
+    let (mut bits, mut count, mut colon) = (0_u32, 0, false);
+    for digit in digits {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' => 62,
+            _ => 63,
+        };
+        bits = (bits << 6 | u32::from(value)) & 0xffff;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            let byte = (bits >> count & 0xff) as u8;
+            if byte < 0x20 {
+                return false;
+            }
+            colon |= byte == b':';
+        }
+    }
+    colon
 }
 
 /// Azure's client secret: three characters, a digit, `Q~`, and 31 to 34 characters.

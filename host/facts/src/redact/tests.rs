@@ -158,6 +158,7 @@ fn ordinary_text_is_left_alone() {
         "SEED=1234567 --seed 1234567",
         "imagePullSecrets: regcred-12345678, envFromSecret: hf-token-secret-1",
         "token: the name of the Secret that holds it",
+        "a basic llama3-8b-chat, Basic RoleBasedGroup with two roles",
         "basic authentication and bearer tokens, Basic Authentication",
         "pip install token==1.2.3",
         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
@@ -515,13 +516,12 @@ proptest! {
 
     #[test]
     fn a_token_never_survives_between_other_text(
-        before in "[a-z .,;:='\"(\\n]{0,12}",
+        before in "([a-z .,;:='\"(\\n]{0,11}[ .,;:='\"(\\n])?",
         after in "([ .,;'\")\\n][a-z ]{0,12})?",
         index in 0_usize..30,
     ) {
         let tokens = tokens();
         let token = &tokens[index % tokens.len()];
-        prop_assume!(!before.ends_with(|c: char| c.is_ascii_alphanumeric()));
         let mut text = String::new();
         let _ = write!(text, "{before}{token}{after}");
         let redacted = redact(&text);
