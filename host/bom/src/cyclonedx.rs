@@ -1,6 +1,8 @@
 //! The part of CycloneDX 1.6 and 1.7 that is written here, as serde structures in the order of the schema. Lists and optional
 //! members that are empty are left out, since readers that omit empty values would lose them on a round trip.
 
+#![allow(clippy::struct_field_names, reason = "members are named as the schema names them")]
+
 use serde::Serialize;
 
 use crate::strings::strings;

@@ -54,12 +54,13 @@ pub(crate) fn identity(of: &Identified<'_>, word: Confidence, objects: &[ObjectR
         groups.entry(key).or_default().push(evidence);
     }
     let strongest = |evidence: &[&Evidence]| evidence.iter().map(|piece| piece.source.hundredths()).max();
+    let conflicts: Vec<&Evidence> = of.conflicts.iter().filter(|piece| !piece.value.is_empty()).collect();
     let named = |key: &(&str, String)| matches!(key.0, "purl" | "name");
-    // What the word has to answer to: evidence of the identity itself; failing that, of other names; failing that, of those that lost.
-    let best = groups.get(&main).and_then(|pieces| strongest(pieces)).or_else(|| {
-        let others = groups.iter().filter(|(key, _)| named(key)).filter_map(|(_, pieces)| strongest(pieces)).max();
-        others.or_else(|| of.conflicts.iter().filter(|piece| conclusion(piece).is_none()).map(|piece| piece.source.hundredths()).max())
-    });
+    // What the word has to answer to: evidence of the identity itself, failing that of other names, failing that of names that lost.
+    let others = || groups.iter().filter(|(key, _)| named(key)).filter_map(|(_, pieces)| strongest(pieces)).max();
+    let losers = conflicts.iter().filter(|piece| conclusion(piece).is_none()).map(|piece| piece.source.hundredths()).max();
+    let won = groups.get(&main).and_then(|pieces| strongest(pieces)).or_else(others);
+    let best = won.or(losers.map(|number| number.saturating_sub(LOSS)));
     let word = settle(word, best);
     let cap = match word {
         Confidence::Unresolved => UNRESOLVED_CAP,
@@ -67,6 +68,7 @@ pub(crate) fn identity(of: &Identified<'_>, word: Confidence, objects: &[ObjectR
         Confidence::Declared | Confidence::Verified => 100,
     };
     let effective = best.map_or(cap, |number| number.min(cap));
+    let below = if won.is_some() { effective.saturating_sub(LOSS) } else { effective };
 
     let mut first = groups.remove(&main).map(|pieces| (effective, main.clone(), pieces));
     let mut entries: Vec<(u8, (&'static str, String), Vec<&Evidence>)> = Vec::new();
@@ -75,9 +77,9 @@ pub(crate) fn identity(of: &Identified<'_>, word: Confidence, objects: &[ObjectR
         // The word is about the name. A digest or version that was read beside it is as sure as its own evidence.
         entries.push((if named(&key) { number.min(cap) } else { number }, key, pieces));
     }
-    for conflict in of.conflicts {
+    for conflict in conflicts {
         let key = conclusion(conflict).unwrap_or_else(|| ("name", conflict.value.clone()));
-        let number = conflict.source.hundredths().min(effective.saturating_sub(LOSS));
+        let number = conflict.source.hundredths().min(below);
         // What was concluded elsewhere too is no loser there.
         match first.iter_mut().chain(&mut entries).find(|(_, known, _)| *known == key) {
             Some((_, _, pieces)) => pieces.push(conflict),
@@ -139,15 +141,16 @@ fn technique(source: Source) -> &'static str {
     }
 }
 
-/// Pointer of a piece of evidence with the flag, variable or pattern that made it count: `/spec/args/1 (--model)`. A place in another
-/// object than the workload is written with the object in front.
+/// Pointer of a piece of evidence with the flag, variable or pattern that made it count: `/spec/args/1 (--model)`. The whole object is
+/// `#`. A place in another object than the workload is written with the object in front.
 pub(crate) fn place(evidence: &Evidence, objects: &[ObjectRef]) -> String {
-    let mut text = if evidence.at.object == 0 { evidence.at.pointer.to_string() } else { location(&evidence.at, objects) };
+    let mut text = match (evidence.at.object, evidence.at.pointer.as_str()) {
+        (0, "") => "#".to_owned(),
+        (0, pointer) => pointer.to_owned(),
+        _ => location(&evidence.at, objects),
+    };
     if !evidence.by.is_empty() {
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.push('(');
+        text.push_str(" (");
         text.push_str(&evidence.by);
         text.push(')');
     }

@@ -106,6 +106,7 @@ impl Context<'_> {
         let (field, value) = match (&draft.purl, &draft.group) {
             (Some(purl), _) => ("purl", purl.clone()),
             (None, Some(group)) => ("name", format!("{group}/{}", draft.name)),
+            (None, None) if draft.name.is_empty() => ("name", UNNAMED.to_owned()),
             (None, None) => ("name", draft.name.clone()),
         };
         let identified = Identified { field, value, id: draft.id.clone(), evidence: &draft.evidence, conflicts: &draft.conflicts };
@@ -125,7 +126,7 @@ impl Context<'_> {
             pedigree: if draft.adapter { self.pedigree(draft) } else { None },
             external_references: draft.links.iter().cloned().collect(),
             evidence,
-            model_card: if is_model { self.model_card(draft) } else { None },
+            model_card: is_model.then(|| self.model_card(draft)),
             data: draft.data.clone().into_iter().collect(),
             properties: self.properties_of(draft, word),
         };
@@ -167,7 +168,8 @@ impl Context<'_> {
         self.spelled(pairs)
     }
 
-    fn model_card(&self, draft: &Draft) -> Option<ModelCard> {
+    /// An empty card is taken away by [`tidy`].
+    fn model_card(&self, draft: &Draft) -> ModelCard {
         let settings: Pairs =
             draft.properties.iter().filter_map(|(name, value)| Some((names::hyperparameter(name)?, value.clone()))).collect();
         let task = draft.properties.iter().find(|(name, _)| name == "model.task").map(|(_, value)| value.clone());
@@ -177,9 +179,7 @@ impl Context<'_> {
             .filter(|needed| needed.dataset)
             .map(|needed| DataReference { reference: needed.reference.clone() })
             .collect();
-        let parameters = (task.is_some() || !datasets.is_empty()).then_some(ModelParameters { task, datasets });
-        (parameters.is_some() || !settings.is_empty())
-            .then(|| ModelCard { model_parameters: parameters, properties: self.spelled(settings) })
+        ModelCard { model_parameters: Some(ModelParameters { task, datasets }), properties: self.spelled(settings) }
     }
 
     /// The models that an adapter was made from. They stand here by name; what they are in the document says `dependencies`.
@@ -295,12 +295,12 @@ fn identity_property(source: aibom_facts::inventory::Source) -> Option<&'static 
 /// Whether a URL leads to this cluster: a bare host name, a service name, or the pod itself.
 fn is_in_cluster(endpoint: &str) -> bool {
     url::host(endpoint).is_some_and(|host| {
-        let host = host.trim_end_matches('.');
-        !host.contains(['.', ':'])
-            || matches!(host, "127.0.0.1" | "[::1]")
-            || host.ends_with(".svc")
-            || host.contains(".svc.")
-            || host.ends_with(".cluster.local")
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let labels: Vec<&str> = host.split('.').collect();
+        (labels.len() == 1 && !host.contains(':'))
+            || matches!(&*host, "127.0.0.1" | "[::1]")
+            || labels[1..].contains(&"svc")
+            || labels.ends_with(&["cluster", "local"])
     })
 }
 
@@ -435,7 +435,12 @@ fn tidy(component: &mut Component) {
     }
     if let Some(card) = &mut component.model_card {
         tidy_properties(&mut card.properties);
+        if let Some(parameters) = &mut card.model_parameters {
+            parameters.task.take_if(|task| task.trim().is_empty());
+        }
+        card.model_parameters.take_if(|parameters| *parameters == ModelParameters::default());
     }
+    component.model_card.take_if(|card| *card == ModelCard::default());
 }
 
 fn tidy_properties(properties: &mut Vec<Property>) {

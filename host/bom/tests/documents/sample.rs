@@ -25,7 +25,7 @@ pub(crate) fn object(kind: &str, name: &str) -> ObjectRef {
 }
 
 pub(crate) fn at(pointer: &str) -> Locator {
-    Locator::scraped(Pointer::parse(pointer).unwrap())
+    Locator::scraped(Pointer::parse(pointer).expect("a pointer"))
 }
 
 pub(crate) fn evidence(pointer: &str, source: Source, value: &str, by: &str, container: &str) -> Evidence {
@@ -97,7 +97,7 @@ pub(crate) fn plum() -> Inventory {
     main.served = ["plum".to_owned(), "plum-chat".to_owned()].into();
     main.sources = ["s3://plum-weights/chat?versionId=3".to_owned(), "/mnt/plum".to_owned()].into();
     main.finding.evidence.push(Evidence {
-        at: Locator { object: 1, pointer: Pointer::parse("/spec/source").unwrap() },
+        at: Locator { object: 1, pointer: Pointer::parse("/spec/source").expect("a pointer") },
         source: Source::CrdField,
         value: "/mnt/plum".to_owned(),
         by: String::new(),
