@@ -74,9 +74,9 @@ pub(crate) fn unlisted(pod: &Part<'_>, mounts: &[Part<'_>]) -> Vec<Mount> {
     if mounts.is_empty() {
         return Vec::new();
     }
-    let volumes: Vec<_> = pod.each("volumes").iter().filter_map(|volume| volume.text("name")).map(|name| name.value).collect();
+    let volumes = pod.texts("/volumes/*/name");
     let claims = mounts.iter().filter_map(|mount| {
-        let claim = mount.text("name").filter(|name| !volumes.contains(&name.value))?;
+        let claim = mount.text("name").filter(|name| !volumes.iter().any(|volume| volume.value == name.value))?;
         Some(Mount { claim, path: mount.text("mountPath"), compilation_cache: None })
     });
     claims.collect()

@@ -72,9 +72,9 @@ impl Scraper for Nim {
         let model = model(&spec, &cache);
         let known = model.is_some() || declares_model(&spec) || cache.dataset.is_some();
         report.items.extend(runtimes(&object, &spec, &cache, model.is_some()));
-        report.items.extend(model);
         report.items.extend(cache.dataset.clone().map(|name| Item::new(Class::Dataset, name)));
-        storage::report(&object, &spec.part("storage"), &cache, known, &mut report);
+        let store = storage::report(&object, &cache, known, &mut report);
+        report.items.extend(model.map(|model| model.uses(store)));
         topology(&spec, &mut report);
         Ok(reader.finish(report))
     }
@@ -131,7 +131,7 @@ fn model(spec: &Part<'_>, cache: &Cache) -> Option<Item> {
     };
     // The revision belongs to what the cache names, and so does the address.
     let of_cache = cache.model.is_some();
-    let item = Item::new(Class::Model, name).id("model").role("main").uses(storage::id(spec));
+    let item = Item::new(Class::Model, name).id("model").role("main");
     Some(if of_cache { item.version(cache.revision.clone()).source(cache.source.clone()) } else { item })
 }
 

@@ -1,6 +1,6 @@
 //! Reading an object whose every field may be absent, null or of the wrong type.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
@@ -47,27 +47,37 @@ impl Found<String> {
 }
 
 /// A part of an object, present or not. Reading from an absent part finds nothing and is no problem, so that a chain of parts needs no
-/// branches.
+/// branches. Members are looked up in keys that were fetched once, and parts read twice are kept, because every question to the host
+/// costs more than anything done here.
 #[derive(Clone)]
 pub struct Part<'a> {
     reader: &'a Reader,
-    node: Option<Handle<'a>>,
+    there: Option<Rc<There<'a>>>,
     at: Locator,
 }
 
-/// Handles belong to the host and cannot be copied; they can be shared.
-#[derive(Clone)]
-enum Handle<'a> {
-    Borrowed(&'a Node),
-    Shared(Rc<Node>),
+/// What a part that is there knows.
+struct There<'a> {
+    node: Handle<'a>,
+    keys: OnceCell<Vec<String>>,
+    parts: RefCell<Vec<(String, Part<'a>)>>,
 }
 
-impl Handle<'_> {
+enum Handle<'a> {
+    Borrowed(&'a Node),
+    Owned(Node),
+}
+
+impl There<'_> {
     fn node(&self) -> &Node {
-        match self {
-            Self::Borrowed(node) => node,
-            Self::Shared(node) => node,
+        match &self.node {
+            Handle::Borrowed(node) => node,
+            Handle::Owned(node) => node,
         }
+    }
+
+    fn keys(&self) -> &[String] {
+        self.keys.get_or_init(|| self.node().keys())
     }
 }
 
@@ -100,13 +110,12 @@ impl Reader {
 
     /// Starts reading at an object (or at any node). What is no object gives a problem and an absent part.
     pub fn read<'a>(&'a self, node: &'a Node) -> Part<'a> {
-        let part = Part { reader: self, at: node.locator(), node: Some(Handle::Borrowed(node)) };
-        part.must_be(NodeKind::Object, "an object")
+        Part::of(self, Handle::Borrowed(node), node.locator()).must_be_object()
     }
 
     /// A part that is not there, for a related object that was not given.
     pub fn nothing(&self) -> Part<'_> {
-        Part { reader: self, node: None, at: Locator { object: 0, pointer: String::new() } }
+        Part { reader: self, there: None, at: Locator { object: 0, pointer: String::new() } }
     }
 
     /// Records that something was skipped. The same words at the same place are kept once.
@@ -135,15 +144,20 @@ impl Reader {
     }
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    fn of(reader: &'a Reader, node: Handle<'a>, at: Locator) -> Self {
+        let there = There { node, keys: OnceCell::new(), parts: RefCell::default() };
+        Self { reader, there: Some(Rc::new(there)), at }
+    }
+
     /// Whether it is there.
     pub fn exists(&self) -> bool {
-        self.node.is_some()
+        self.there.is_some()
     }
 
     /// Its place, if it is there.
     pub fn place(&self) -> Option<Locator> {
-        self.node.as_ref().map(|_| self.at.clone())
+        self.there.as_ref().map(|_| self.at.clone())
     }
 
     /// The version of an object's `apiVersion`, without the group; empty where it cannot be read.
@@ -166,12 +180,12 @@ impl Part<'_> {
 
     /// Keys of its members, in order.
     pub fn keys(&self) -> Vec<String> {
-        self.node.as_ref().map(|handle| handle.node().keys()).unwrap_or_default()
+        self.there.as_ref().map(|there| there.keys().to_vec()).unwrap_or_default()
     }
 
     /// Whether a member is there and not null, whatever its type.
     pub fn has(&self, key: &str) -> bool {
-        self.node.as_ref().is_some_and(|handle| handle.node().get(key).is_some())
+        self.member(key).is_some()
     }
 
     /// Records a problem with this part or a member of it.
@@ -191,12 +205,17 @@ impl Part<'_> {
     }
 
     fn absent(&self) -> Self {
-        Self { reader: self.reader, node: None, at: self.at.clone() }
+        Self { reader: self.reader, there: None, at: self.at.clone() }
+    }
+
+    fn must_be_object(self) -> Self {
+        // Only an object has keys; asking for them answers both questions.
+        let has_keys = self.there.as_ref().is_some_and(|there| !there.keys().is_empty());
+        if has_keys { self } else { self.must_be(NodeKind::Object, "an object") }
     }
 
     fn must_be(self, kind: NodeKind, expected: &str) -> Self {
-        let found = self.node.as_ref().map(|handle| handle.node().kind());
-        match found {
+        match self.there.as_ref().map(|there| there.node().kind()) {
             Some(found) if found != kind => {
                 self.wrong(&self.at, expected, found);
                 self.absent()
@@ -207,13 +226,14 @@ impl Part<'_> {
 
     /// The member's node and place; none when absent or null.
     fn member(&self, key: &str) -> Option<(Node, Locator)> {
-        let node = self.node.as_ref()?.node().get(key)?;
+        let there = self.there.as_ref()?;
+        let node = there.keys().iter().any(|known| known == key).then(|| there.node().get(key))??;
         Some((node, self.at_key(key)))
     }
 
-    fn typed(&self, key: &str, kind: NodeKind, expected: &str) -> Self {
+    fn array(&self, key: &str) -> Self {
         match self.member(key) {
-            Some((node, at)) => Self { reader: self.reader, node: Some(Handle::Shared(Rc::new(node))), at }.must_be(kind, expected),
+            Some((node, at)) => Self::of(self.reader, Handle::Owned(node), at).must_be(NodeKind::Array, "a list"),
             None => self.absent(),
         }
     }
@@ -221,7 +241,14 @@ impl Part<'_> {
     /// A member that is an object.
     #[must_use]
     pub fn part(&self, key: &str) -> Self {
-        self.typed(key, NodeKind::Object, "an object")
+        let Some(there) = &self.there else { return self.absent() };
+        if let Some((_, part)) = there.parts.borrow().iter().find(|(known, _)| known == key) {
+            return part.clone();
+        }
+        let Some((node, at)) = self.member(key) else { return self.absent() };
+        let part = Self::of(self.reader, Handle::Owned(node), at).must_be_object();
+        there.parts.borrow_mut().push((key.to_owned(), part.clone()));
+        part
     }
 
     /// A member that is an object and without which there is nothing to say: its absence is a problem.
@@ -301,16 +328,16 @@ impl Part<'_> {
 
     /// Place of a member that is a list, to be handed to the host.
     pub fn list(&self, key: &str) -> Option<Locator> {
-        self.typed(key, NodeKind::Array, "a list").place()
+        self.array(key).place()
     }
 
     /// Elements of a member that is a list of objects. Others are reported and skipped.
     pub fn each(&self, key: &str) -> Vec<Self> {
-        let list = self.typed(key, NodeKind::Array, "a list");
-        let Some(handle) = &list.node else { return Vec::new() };
-        let parts = handle.node().items().into_iter().enumerate().map(|(index, node)| {
+        let list = self.array(key);
+        let Some(there) = &list.there else { return Vec::new() };
+        let parts = there.node().items().into_iter().enumerate().map(|(index, node)| {
             let at = list.at_key(&index.to_string());
-            Self { reader: self.reader, node: Some(Handle::Shared(Rc::new(node))), at }.must_be(NodeKind::Object, "an object")
+            Self::of(self.reader, Handle::Owned(node), at).must_be_object()
         });
         parts.filter(Self::exists).collect()
     }
@@ -325,14 +352,22 @@ impl Part<'_> {
         members.filter(|(_, part)| part.exists()).collect()
     }
 
+    /// Texts at a pointer in which `*` stands for every member or element, such as `/volumes/*/name`: one question to the host for all
+    /// of them. What is no text there is left out and no problem.
+    pub fn texts(&self, pattern: &str) -> Vec<Text> {
+        let nodes = self.there.as_ref().map(|there| there.node().select(pattern)).unwrap_or_default();
+        let texts = nodes.into_iter().filter_map(|node| Some(Found { value: node.text()?, at: node.locator() }));
+        texts.filter(|text| !text.value.is_empty()).collect()
+    }
+
     /// The first element of a list of named objects, such as an env list.
     #[must_use]
     pub fn named(&self, key: &str, name: &str) -> Self {
-        let list = self.typed(key, NodeKind::Array, "a list");
-        match list.node.as_ref().and_then(|handle| handle.node().find("name", name)) {
+        let list = self.array(key);
+        match list.there.as_ref().and_then(|there| there.node().find("name", name)) {
             Some(node) => {
                 let at = node.locator();
-                Self { reader: self.reader, node: Some(Handle::Shared(Rc::new(node))), at }
+                Self::of(self.reader, Handle::Owned(node), at)
             }
             None => self.absent(),
         }
@@ -385,6 +420,7 @@ mod tests {
         let part = reader.read(&object);
         assert_eq!(part.each("a")[1].part("deep").integer("n").unwrap().at.pointer, "/a/1/deep/n");
         assert_eq!(part.named("a", "x").part("deep").place().unwrap().pointer, "/a/1/deep");
+        assert_eq!(part.texts("/a/*/name"), [Found { value: "x".to_owned(), at: Locator::scraped("/a/1/name") }]);
     }
 
     #[test]
