@@ -43,7 +43,11 @@ pub(crate) fn build(workspace: &Workspace, args: &BuildArgs) -> Result<()> {
     let (hostile, names): (Vec<String>, Vec<String>) = args.names.iter().cloned().partition(|name| name == HOSTILE);
     let toolchain = GuestToolchain::find(workspace, args.toolchain)?;
     if args.names.is_empty() || !names.is_empty() {
-        compile_families(workspace, &toolchain, &select(workspace, &names)?)?;
+        let families = select(workspace, &names)?;
+        compile_families(workspace, &toolchain, &families)?;
+        if names.is_empty() {
+            remove_others(workspace, &families)?;
+        }
     }
     if args.names.is_empty() || !hostile.is_empty() {
         build_hostile(workspace, &toolchain)?;
@@ -54,15 +58,32 @@ pub(crate) fn build(workspace: &Workspace, args: &BuildArgs) -> Result<()> {
 /// Builds families, all of them when none is named.
 pub(crate) fn build_families(workspace: &Workspace, names: &[String], toolchain: Choice) -> Result<Vec<Guest>> {
     let families = select(workspace, names)?;
-    compile_families(workspace, &GuestToolchain::find(workspace, toolchain)?, &families)
+    let guests = compile_families(workspace, &GuestToolchain::find(workspace, toolchain)?, &families)?;
+    if names.is_empty() {
+        remove_others(workspace, &families)?;
+    }
+    Ok(guests)
 }
 
 /// Builds all families, which it gives, and the hostile guests of the tests.
 pub(crate) fn build_all(workspace: &Workspace, toolchain: Choice) -> Result<Vec<Guest>> {
-    let toolchain = GuestToolchain::find(workspace, toolchain)?;
-    let guests = compile_families(workspace, &toolchain, &select(workspace, &[])?)?;
-    build_hostile(workspace, &toolchain)?;
+    let guests = build_families(workspace, &[], toolchain)?;
+    build_hostile(workspace, &GuestToolchain::find(workspace, toolchain)?)?;
     Ok(guests)
+}
+
+/// Components of families that are gone: left in place, the host would go on serving them.
+fn remove_others(workspace: &Workspace, families: &[Family]) -> Result<()> {
+    let Ok(entries) = fs::read_dir(workspace.plugins()) else { return Ok(()) };
+    for entry in entries {
+        let path = entry?.path();
+        let is_component = path.extension().is_some_and(|extension| extension == "wasm");
+        if is_component && !families.iter().any(|family| path.file_stem().is_some_and(|stem| stem == family.name.as_str())) {
+            fs::remove_file(&path).with_context(|| format!("could not remove {}", workspace.show(&path)))?;
+            note(format!("{} removed: no such family any more", workspace.show(&path)));
+        }
+    }
+    Ok(())
 }
 
 /// The named families, or all.
@@ -278,4 +299,39 @@ fn version(text: &str) -> Option<(u64, u64, u64)> {
     let mut parts = text.split('.').map(|part| part.parse().ok());
     let version = (parts.next()??, parts.next()??, parts.next()??);
     parts.next().is_none().then_some(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_contract_folder_is_named_by_three_numbers() {
+        assert_eq!(version("1.10.2"), Some((1, 10, 2)));
+        for other in ["1.0", "1.0.0.0", "1.0.x", "", "1.0.0-rc1"] {
+            assert_eq!(version(other), None, "{other}");
+        }
+        assert!(version("1.10.0") > version("1.9.9"));
+    }
+
+    #[test]
+    fn a_component_that_keeps_no_contract_is_refused() {
+        let workspace = Workspace::find().unwrap();
+        let contract = Contract::newest(&workspace).unwrap();
+        // The smallest component there is: it exports nothing.
+        let empty = [0, b'a', b's', b'm', 0x0d, 0, 1, 0];
+        let error = format!("{:#}", contract.check(&empty).unwrap_err());
+        assert!(error.contains("scraper"), "{error}");
+    }
+
+    #[test]
+    fn a_module_without_a_world_is_no_guest() {
+        let folder = std::env::temp_dir().join(format!("xtask-module-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("module.wasm");
+        fs::write(&path, b"not WebAssembly").unwrap();
+        let error = format!("{:#}", componentize(&path).unwrap_err());
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(error.contains("module.wasm") && error.contains("SDK"), "{error}");
+    }
 }

@@ -108,3 +108,24 @@ fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
     files.sort();
     Ok(files)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_name_in_the_host_is_found_with_its_line() {
+        let found = named_kinds("host/x/src/lib.rs", "fn a() {}\n// as for KServe\n");
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("host/x/src/lib.rs:2:") && found[0].contains("kserve"), "{found:?}");
+        assert!(named_kinds("host/x/src/lib.rs", "// a Deployment is named by its plugin\n").is_empty());
+    }
+
+    #[test]
+    fn tests_and_benches_may_name_kinds() {
+        for path in ["host/x/src/tests.rs", "host/x/src/scan/tests.rs", "host/x/tests/scan.rs", "host/x/benches/offline.rs"] {
+            assert!(!is_product(Path::new(path)), "{path}");
+        }
+        assert!(is_product(Path::new("host/x/src/lib.rs")));
+    }
+}

@@ -207,3 +207,44 @@ pub(crate) fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool> {
         .with_context(|| format!("could not write {}", path.display()))?;
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cargo_sets_for_a_program_is_told_from_what_the_user_sets_for_cargo() {
+        for own in ["CARGO", "CARGO_PKG_NAME", "CARGO_MANIFEST_DIR", "LD_LIBRARY_PATH"] {
+            assert!(is_of_outer_cargo(OsStr::new(own)), "{own}");
+        }
+        for user in ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_NET_OFFLINE", "CARGO_REGISTRIES_MIRROR_INDEX", "PATH"] {
+            assert!(!is_of_outer_cargo(OsStr::new(user)), "{user}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_hangs_is_ended_at_its_limit() {
+        let error = run_bounded(Command::new("sleep").arg("600"), Duration::from_millis(100)).unwrap_err();
+        assert!(error.to_string().contains("`sleep 600` did not end"), "{error}");
+    }
+
+    #[test]
+    fn a_command_that_fails_tells_what_it_said() {
+        let error =
+            run_bounded(Command::new("sh").args(["-c", "echo first >&2; echo no such network >&2; exit 3"]), Duration::from_mins(1))
+                .unwrap_err();
+        assert!(error.to_string().contains("first | no such network"), "{error}");
+    }
+
+    #[test]
+    fn unchanged_bytes_are_not_written_again() {
+        let folder = std::env::temp_dir().join(format!("xtask-write-{}", std::process::id()));
+        let path = folder.join("deep/file");
+        assert!(write_if_changed(&path, b"a").unwrap());
+        assert!(!write_if_changed(&path, b"a").unwrap());
+        assert!(write_if_changed(&path, b"b").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"b");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "a temporary file was left");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
