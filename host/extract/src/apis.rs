@@ -25,7 +25,13 @@ fn service(api: &Api, container: &Container<'_>, at: &Locator, source: Source, v
     if source == Source::EnvVarNamePresent {
         finding.confidence = Confidence::Inferred;
     }
-    finding.evidence.push(Evidence { at: at.clone(), source, value: value.to_owned(), by: by.to_owned(), container: container.name.clone() });
+    finding.evidence.push(Evidence {
+        at: at.clone(),
+        source,
+        value: value.to_owned(),
+        by: by.to_owned(),
+        container: container.name.clone(),
+    });
     finding.property("dependency.type", "remote-api");
     finding.property("container.name", &container.name);
     Service { finding, endpoints: endpoint.into_iter().collect() }
@@ -67,7 +73,9 @@ fn by_hosts(api: &Api, container: &Container<'_>, found: &mut Vec<Service>) {
         }
     }
     let own: Vec<&String> = api.urls.iter().collect();
-    for variable in container.env.iter().filter(|variable| !variable.secret && variable.value.unknown().is_none() && !own.contains(&&variable.name)) {
+    for variable in
+        container.env.iter().filter(|variable| !variable.secret && variable.value.unknown().is_none() && !own.contains(&&variable.name))
+    {
         if let Some(host) = host_of(&variable.value.text).filter(|host| hosted(api, host)) {
             let _ = host;
             found.push(service(api, container, &variable.at, Source::EnvVar, &api.name, &variable.name, endpoint(&variable.value.text)));
@@ -77,7 +85,8 @@ fn by_hosts(api: &Api, container: &Container<'_>, found: &mut Vec<Service>) {
 
 /// Every `scheme://host…` of a text, with its host.
 fn hosts(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '=' | '(' | ')' | '<' | '>')).filter_map(|word| host_of(word).map(|host| (word, host)))
+    text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '=' | '(' | ')' | '<' | '>'))
+        .filter_map(|word| host_of(word).map(|host| (word, host)))
 }
 
 /// The host of a URL.

@@ -4,6 +4,8 @@
 //! [`crate::script`] says, and what remains is compared with the launchers of the rules: by base name, by Python module, by script
 //! name or, for code on the command line, by a word of it. A launcher's further words must follow at once.
 
+use std::rc::Rc;
+
 use crate::env::{Env, Variable};
 use crate::rules::{Does, Launcher, Rules, Wrapper};
 use crate::script::{self, CommandLine, MAX_LEVELS};
@@ -20,10 +22,21 @@ pub(crate) struct Launch<'r> {
     /// What follows.
     pub(crate) rest: Vec<Token>,
     /// Variables set for it.
-    pub(crate) exported: Vec<Variable>,
+    variables: (Rc<Vec<Variable>>, Vec<Variable>),
     /// Code on the command line.
     pub(crate) code: Option<Token>,
 }
+
+impl Launch<'_> {
+    /// A variable that was set for the program on its command line or exported in its script.
+    pub(crate) fn variable(&self, name: &str) -> Option<&Variable> {
+        let (exported, own) = &self.variables;
+        own.iter().rev().chain(exported.iter().rev()).find(|variable| variable.name == name)
+    }
+}
+
+/// Most programs in front of a program that are taken off.
+const MAX_WRAPPERS: usize = 16;
 
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "zsh", "ksh"];
 
@@ -39,17 +52,15 @@ pub(crate) fn unwrap(rules: &Rules, line: CommandLine, env: &Env) -> Vec<Command
 }
 
 fn unwrap_into(rules: &Rules, mut line: CommandLine, env: &Env, level: usize, out: &mut Vec<CommandLine>) {
-    // Each round takes at least one word off.
-    loop {
+    for _ in 0..MAX_WRAPPERS {
         let Some(first) = line.tokens.first() else { return };
         let program = base_name(first.as_str()).to_owned();
         if SHELLS.contains(&program.as_str()) {
             if let Some(script) = script_of(&line.tokens).filter(|_| level < MAX_LEVELS) {
                 let token = &line.tokens[script];
                 for mut inner in script::commands(&token.text, &token.at, &line.tokens[script + 1..], env) {
-                    let mut exported = line.exported.clone();
-                    exported.append(&mut inner.exported);
-                    unwrap_into(rules, CommandLine { tokens: inner.tokens, exported }, env, level + 1, out);
+                    inner.own.splice(0..0, line.own.iter().cloned());
+                    unwrap_into(rules, inner, env, level + 1, out);
                 }
                 return;
             }
@@ -57,12 +68,14 @@ fn unwrap_into(rules: &Rules, mut line: CommandLine, env: &Env, level: usize, ou
         }
         let words = &line.tokens[1..];
         let wrapper = rules.conventions.wrappers.iter().find(|wrapper| {
-            wrapper.programs.contains(&program) && wrapper.words.len() <= words.len() && wrapper.words.iter().zip(words).all(|(want, have)| want == have.as_str())
+            wrapper.programs.contains(&program)
+                && wrapper.words.len() <= words.len()
+                && wrapper.words.iter().zip(words).all(|(want, have)| want == have.as_str())
         });
         let Some(wrapper) = wrapper else { break };
         let Some((start, assigned)) = inner_command(wrapper, &line.tokens) else { break };
         line.tokens.drain(..start);
-        line.exported.extend(assigned);
+        line.own.extend(assigned);
     }
     out.push(line);
 }
@@ -111,11 +124,15 @@ fn inner_command(wrapper: &Wrapper, tokens: &[Token]) -> Option<(usize, Vec<Vari
                 index += 1;
             }
         }
-        while wrapper.assignments {
-            let Some((name, _)) = tokens.get(index).and_then(|token| token.as_str().split_once('=')) else { break };
+        while let Some((name, _)) = tokens.get(index).filter(|_| wrapper.assignments).and_then(|token| token.as_str().split_once('=')) {
             let token = &tokens[index];
             let value = token.text.slice(name.len() + 1..token.as_str().len());
-            assigned.push(Variable { name: name.to_owned(), value, at: token.at.clone(), secret: aibom_facts::redact::Redactor::is_secret_name(name) });
+            assigned.push(Variable {
+                name: name.to_owned(),
+                value,
+                at: token.at.clone(),
+                secret: aibom_facts::redact::Redactor::is_secret_name(name),
+            });
             index += 1;
         }
         index += wrapper.skip;
@@ -131,7 +148,10 @@ enum Python {
 }
 
 fn is_python(program: &str) -> bool {
-    program.strip_prefix("python").or_else(|| program.strip_prefix("pypy")).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+    program
+        .strip_prefix("python")
+        .or_else(|| program.strip_prefix("pypy"))
+        .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
 }
 
 fn python(tokens: &[Token]) -> Option<Python> {
@@ -177,6 +197,9 @@ pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine) -> Option<Launch<'r
             if rest.len() < launcher.words.len() || !launcher.words.iter().zip(rest).all(|(want, have)| want == have.as_str()) {
                 continue;
             }
+            if launcher.hub_only && !rest.iter().any(|token| on_hub(token.as_str())) {
+                continue;
+            }
             let weight = 1 + launcher.words.len();
             if best.as_ref().is_some_and(|(known, _)| *known >= weight) {
                 continue;
@@ -187,13 +210,20 @@ pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine) -> Option<Launch<'r
                 does: launcher.does.unwrap_or(rule.does),
                 word: tokens[at].clone(),
                 rest: rest[launcher.words.len()..].to_vec(),
-                exported: line.exported.clone(),
+                variables: (Rc::clone(&line.exported), line.own.clone()),
                 code: matches!(kind, Some(Python::Code(_))).then(|| tokens[at].clone()),
             };
             best = Some((weight, launch));
         }
     }
     best.map(|(_, launch)| launch)
+}
+
+/// Whether a word is an address on the model hub.
+fn on_hub(word: &str) -> bool {
+    ["huggingface.co/", "hf.co/", "hf-mirror.com/"]
+        .iter()
+        .any(|host| word.find(host).is_some_and(|at| word[..at].ends_with(['/', '@', '.'])))
 }
 
 /// What a command line without a launcher does.
@@ -217,3 +247,7 @@ pub(crate) fn other(rules: &Rules, line: &CommandLine) -> Other {
         Other::Unknown
     }
 }
+
+#[cfg(test)]
+#[path = "argv/tests.rs"]
+mod tests;

@@ -4,6 +4,7 @@
 //! what stands before it, in a command or argument by the final value; `$$` is a literal `$`; an unknown name stays as it is written.
 //! The value of a variable whose name says that it is a secret is never looked at.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use aibom_facts::object::Locator;
@@ -33,9 +34,13 @@ pub(crate) struct From {
     pub(crate) name: String,
 }
 
+/// Most bytes that all expansions of one container may put in; names that come after stay as written.
+const MAX_EXPANSION: usize = 4 * 1024 * 1024;
+
 /// The environment of a container.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Env {
+    spent: Cell<usize>,
     variables: Vec<Variable>,
     index: HashMap<String, usize>,
     pub(crate) from: Vec<From>,
@@ -104,7 +109,11 @@ impl Env {
 
     /// The effective variables, in order of definition.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Variable> {
-        self.variables.iter().enumerate().filter(|(index, variable)| self.index.get(&variable.name) == Some(index)).map(|(_, variable)| variable)
+        self.variables
+            .iter()
+            .enumerate()
+            .filter(|(index, variable)| self.index.get(&variable.name) == Some(index))
+            .map(|(_, variable)| variable)
     }
 
     /// The value of a variable with its origin, or why there is none.
@@ -134,16 +143,19 @@ impl Env {
                 rest = after;
                 continue;
             }
-            let name = rest.strip_prefix("$(").and_then(|inner| inner.split_once(')'));
-            match name.and_then(|(name, after)| self.value(name).map(|value| (value, after))) {
-                Some((value, after)) => {
-                    out.append(&value);
-                    rest = after;
-                }
-                None => {
-                    out.push("$");
-                    rest = &rest[1..];
-                }
+            // Only as far as a name reaches, so that a run of openers is read once.
+            let name = rest.strip_prefix("$(").and_then(|inner| {
+                let length = inner.bytes().position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')))?;
+                inner[length..].strip_prefix(')').map(|after| (&inner[..length], after))
+            });
+            let found = name.filter(|_| self.spent.get() < MAX_EXPANSION).and_then(|(name, after)| Some((self.value(name)?, after)));
+            if let Some((value, after)) = found {
+                self.spent.set(self.spent.get() + value.text.len());
+                out.append(&value);
+                rest = after;
+            } else {
+                out.push("$");
+                rest = &rest[1..];
             }
         }
         out.push(rest);
@@ -155,12 +167,19 @@ impl Env {
 fn value_from(tree: &Tree, object: u32, node: NodeId) -> (Unknown, NodeId) {
     let text = |node, key: &str| tree.get(node, key).and_then(|node| tree.scalar(node)).unwrap_or_default().to_owned();
     let make = |why, node, reference: String| (Unknown { why, at: Locator { object, pointer: tree.pointer(node) }, reference }, node);
-    for (key, why, name) in
-        [("secretKeyRef", "secret", "name"), ("configMapKeyRef", "configmap", "name"), ("fieldRef", "field", "fieldPath"), ("resourceFieldRef", "field", "resource")]
-    {
+    for (key, why, name) in [
+        ("secretKeyRef", "secret", "name"),
+        ("configMapKeyRef", "configmap", "name"),
+        ("fieldRef", "field", "fieldPath"),
+        ("resourceFieldRef", "field", "resource"),
+    ] {
         if let Some(reference) = tree.get(node, key) {
             return make(why, reference, text(reference, name));
         }
     }
     make("field", node, String::new())
 }
+
+#[cfg(test)]
+#[path = "env/tests.rs"]
+mod tests;

@@ -76,10 +76,20 @@ impl Rules {
         {
             return ImageClass::Plumbing;
         }
+        let another = images.tag_runtimes.iter().find(|(word, _)| tag.contains(&word.as_str()));
+        if let Some(runtime) = another.and_then(|(_, name)| self.index(name)) {
+            return ImageClass::Runtimes(vec![ImageMatch { runtime, engine: None, model: None, ..found }]);
+        }
         let mut all = vec![found.clone()];
         for (word, engine) in &images.tag_engines {
             if let Some(runtime) = self.index(engine).filter(|_| tag.contains(&word.as_str())) {
-                all.push(ImageMatch { runtime, pattern: format!("{} tag {word}", found.pattern), strength: Strength::Name, engine: None, model: None });
+                all.push(ImageMatch {
+                    runtime,
+                    pattern: format!("{} tag {word}", found.pattern),
+                    strength: Strength::Name,
+                    engine: None,
+                    model: None,
+                });
             }
         }
         ImageClass::Runtimes(all)
@@ -93,7 +103,9 @@ impl Rules {
                 let (host, path) = repository.path.split_once('/').unwrap_or(("", &repository.path));
                 let path: Vec<&str> = path.split('/').collect();
                 let hit = if full {
-                    matches(host, &canonical.host) && path.len() == canonical.segments.len() && ends_with(&path, &canonical.segments, Some(&self.variant))
+                    matches(host, &canonical.host)
+                        && path.len() == canonical.segments.len()
+                        && ends_with(&path, &canonical.segments, Some(&self.variant))
                 } else {
                     path.len() >= 2 && ends_with(&path, &canonical.segments, Some(&self.variant))
                 };
@@ -131,7 +143,8 @@ impl Rules {
     }
 
     fn found(&self, runtime: usize, repository: &Repository, strength: Strength, segments: &[String]) -> ImageMatch {
-        let model = (repository.model > 0 && segments.len() >= repository.model).then(|| segments[segments.len() - repository.model..].join("/"));
+        let model =
+            (repository.model > 0 && segments.len() >= repository.model).then(|| segments[segments.len() - repository.model..].join("/"));
         let engine = repository.engine.as_deref().and_then(|name| self.index(name));
         ImageMatch { runtime, strength, pattern: repository.path.clone(), engine, model }
     }
@@ -139,7 +152,8 @@ impl Rules {
     fn is_plumbing(&self, canonical: &CanonicalImage) -> bool {
         let mut segments = canonical.segments.iter().rev();
         let Some(last) = segments.next() else { return false };
-        let speaks = |segment: &String| segment.split(['-', '_', '.']).any(|token| self.conventions.plumbing.iter().any(|word| word == token));
+        let speaks =
+            |segment: &String| segment.split(['-', '_', '.']).any(|token| self.conventions.plumbing.iter().any(|word| word == token));
         speaks(last) || (self.conventions.generic_segments.contains(last) && segments.next().is_some_and(speaks))
     }
 
@@ -152,9 +166,10 @@ impl Rules {
 /// Whether the path is the end of the segments. A tail of variant tokens may follow the last one.
 fn ends_with(path: &[&str], segments: &[String], variant: Option<&regex::Regex>) -> bool {
     let Some(start) = segments.len().checked_sub(path.len()) else { return false };
-    path.iter().zip(&segments[start..]).enumerate().all(|(index, (pattern, text))| {
-        if index + 1 == path.len() { segment(pattern, text, variant) } else { matches(pattern, text) }
-    })
+    path.iter()
+        .zip(&segments[start..])
+        .enumerate()
+        .all(|(index, (pattern, text))| if index + 1 == path.len() { segment(pattern, text, variant) } else { matches(pattern, text) })
 }
 
 /// A last segment: the pattern, or the pattern and a tail of variant tokens.
@@ -186,11 +201,37 @@ fn is_versioned(token: &str, word: &str) -> bool {
     token.strip_prefix(word).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.') && !rest.starts_with('.'))
 }
 
-/// A tag that is a version, and not a name or a date of a build.
-pub(crate) fn is_version(tag: &str) -> bool {
-    let tag = tag.strip_prefix('v').unwrap_or(tag);
-    let head: String = tag.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
-    head.starts_with(|c: char| c.is_ascii_digit()) && head.contains('.')
+/// The version at the head of a tag: numbers with a dot, and what tells a release candidate. Builds, names of models and the like that
+/// follow are no part of it.
+pub(crate) fn version(tag: &str) -> Option<&str> {
+    let number = tag.strip_prefix('v').unwrap_or(tag);
+    let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 || digits > 4 || !number[digits..].starts_with('.') || !number[digits + 1..].starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let end = tag.find(['-', '_', '+']).unwrap_or(tag.len());
+    let suffix = tag[end..].get(1..).unwrap_or_default().split(['-', '_', '+']).next().unwrap_or_default();
+    let candidate = ["rc", "alpha", "beta", "pre", "post"]
+        .iter()
+        .any(|word| suffix.strip_prefix(word).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.')));
+    Some(if candidate { &tag[..end + 1 + suffix.len()] } else { &tag[..end] })
+}
+
+impl Rules {
+    /// Runtimes that the variable in place of an image is named after: `${ENGINE_IMAGE}`.
+    pub(crate) fn by_placeholder(&self, text: &str) -> Vec<ImageMatch> {
+        let Some(name) = text.trim().strip_prefix('$').map(|rest| rest.trim_matches(['{', '}', '(', ')'])) else { return Vec::new() };
+        let name = name.to_ascii_lowercase().replace('_', "-");
+        if name.split('-').any(|token| self.conventions.plumbing.iter().any(|word| word == token)) {
+            return Vec::new();
+        }
+        let mut found: Vec<_> = self.by_words(&name).collect();
+        for one in &mut found {
+            text.clone_into(&mut one.pattern);
+            one.strength = Strength::Name;
+        }
+        found
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use aibom_facts::inventory::{Class, Confidence, Data, DataKind, Device, Evidence, Finding, Key, Role, Runtime, Service, Source, Unresolved};
+use aibom_facts::inventory::{
+    Class, Confidence, Data, DataKind, Device, Evidence, Finding, Key, Role, Runtime, Service, Source, Unresolved,
+};
 use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
 use aibom_facts::report::{Basis, Claim, Item, ItemClass, Report};
 
@@ -32,7 +34,8 @@ pub(crate) fn declared_runtimes(rules: &Rules, report: &Report) -> DeclaredRunti
     let mut out = DeclaredRuntimes { everywhere: Vec::new(), by_template: BTreeMap::new() };
     for item in report.items.iter().filter(|item| item.class == ItemClass::Runtime) {
         let Some(runtime) = rules.index(&item.name.text) else { continue };
-        let templates: Vec<&String> = item.uses.iter().filter(|name| report.pod_templates.iter().any(|template| template.name == **name)).collect();
+        let templates: Vec<&String> =
+            item.uses.iter().filter(|name| report.pod_templates.iter().any(|template| template.name == **name)).collect();
         if templates.is_empty() {
             out.everywhere.push(runtime);
         }
@@ -59,31 +62,36 @@ pub(crate) fn model_sources(report: &Report) -> Vec<Unresolved> {
 /// Adds every item.
 pub(crate) fn add(draft: &mut Draft<'_>, subject: &Subject<'_>) {
     let report = subject.report;
-    let catalogue = report.items.iter().any(|item| item.class == ItemClass::Runtime && draft.rules.runtime(&item.name.text).is_some_and(|rule| rule.catalogue));
+    let catalogue = report
+        .items
+        .iter()
+        .any(|item| item.class == ItemClass::Runtime && draft.rules.runtime(&item.name.text).is_some_and(|rule| rule.catalogue));
     let mut keys: BTreeMap<&str, Key> = BTreeMap::new();
     for item in &report.items {
         let key = match item.class {
             ItemClass::Model | ItemClass::Adapter | ItemClass::Tokenizer => model(draft, item, catalogue),
             ItemClass::Runtime => Some(runtime(draft, item)),
             ItemClass::Dataset => Some(data(draft, item, DataKind::Dataset, "dataset")),
-            ItemClass::Volume => Some(data(draft, item, DataKind::Volume, if item.role.is_empty() { "persistentVolumeClaim" } else { &item.role })),
+            ItemClass::Volume => {
+                Some(data(draft, item, DataKind::Volume, if item.role.is_empty() { "persistentVolumeClaim" } else { &item.role }))
+            }
             ItemClass::Configuration => Some(data(draft, item, DataKind::Configuration, "configuration")),
             ItemClass::Service => Some(service(draft, item)),
             ItemClass::Device => Some(device(draft, item)),
         };
-        if let Some(key) = key {
-            if !item.id.is_empty() {
-                keys.insert(&item.id, key);
-            }
+        if let Some(key) = key
+            && !item.id.is_empty()
+        {
+            keys.insert(&item.id, key);
         }
     }
     for item in &report.items {
         let Some(own) = keys.get(item.id.as_str()).cloned() else { continue };
         for used in item.uses.iter().filter_map(|id| keys.get(id.as_str())) {
-            if *used != own {
-                if let Some(finding) = draft.finding(&own) {
-                    finding.needs.insert(used.clone());
-                }
+            if *used != own
+                && let Some(finding) = draft.finding(&own)
+            {
+                finding.needs.insert(used.clone());
             }
         }
     }
@@ -140,7 +148,12 @@ fn model(draft: &mut Draft<'_>, item: &Item, catalogue: bool) -> Option<Key> {
                 Role::Adapter => "adapter",
                 _ => "model",
             };
-            draft.inventory.unresolved.insert(Unresolved { what: what.to_owned(), at, why: "template".to_owned(), reference: String::new() });
+            draft.inventory.unresolved.insert(Unresolved {
+                what: what.to_owned(),
+                at,
+                why: "template".to_owned(),
+                reference: String::new(),
+            });
             return None;
         }
         Err(_) => return None,
@@ -170,12 +183,12 @@ fn runtime(draft: &mut Draft<'_>, item: &Item) -> Key {
         push(&mut runtime.finding.evidence, evidence);
     }
     runtime.finding.property("runtime.name", &name);
-    if let Some(version) = &item.version {
-        if runtime.version.is_none() {
-            runtime.version = Some(version.text.clone());
-            for evidence in evidence(version, &version.text) {
-                push(&mut runtime.finding.evidence, evidence);
-            }
+    if let Some(version) = &item.version
+        && runtime.version.is_none()
+    {
+        runtime.version = Some(version.text.clone());
+        for evidence in evidence(version, &version.text) {
+            push(&mut runtime.finding.evidence, evidence);
         }
     }
     properties(&mut runtime.finding, item);

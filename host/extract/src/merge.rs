@@ -7,6 +7,7 @@ use aibom_facts::inventory::{
     Category, Class, Confidence, ContainerUse, Evidence, Finding, Image, Inventory, Key, Model, Role, Runtime, Source, Unresolved,
 };
 use aibom_facts::model::ModelReference;
+use aibom_facts::object::Locator;
 use aibom_facts::report::{ContainerClass, Duty};
 
 use crate::pods::{self, Container};
@@ -20,6 +21,12 @@ pub(crate) struct Draft<'r> {
     pub(crate) inventory: Inventory,
     pub(crate) models: BTreeMap<String, Model>,
     pub(crate) runtimes: BTreeMap<String, Runtime>,
+    /// Findings of the containers' images, by index of the container.
+    image_keys: Vec<Option<Key>>,
+    /// Models that a container names, under the key of that time.
+    named: Vec<(usize, String)>,
+    /// Keys that a better name has replaced.
+    renamed: BTreeMap<String, String>,
 }
 
 /// Reads everything.
@@ -31,7 +38,15 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
     let mut problems = subject.report.problems.clone();
     let containers = pods::containers(subject, &mut problems);
     inventory.problems.extend(problems);
-    let mut draft = Draft { rules, inventory, models: BTreeMap::new(), runtimes: BTreeMap::new() };
+    let mut draft = Draft {
+        rules,
+        inventory,
+        models: BTreeMap::new(),
+        runtimes: BTreeMap::new(),
+        image_keys: Vec::new(),
+        named: Vec::new(),
+        renamed: BTreeMap::new(),
+    };
     let images: Vec<Option<ImageReference>> =
         containers.iter().map(|container| container.image.as_ref().and_then(|image| ImageReference::parse(&image.text).ok())).collect();
     let declared = items::declared_runtimes(rules, subject.report);
@@ -46,6 +61,7 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
     draft.images(&containers, &images);
     items::add(&mut draft, subject);
     draft.readings(&containers, &readings);
+    draft.repeated(&containers);
     storage::add(&mut draft, &containers);
     apis::add(&mut draft, &containers);
     draft.silence(subject, &containers, &readings);
@@ -75,7 +91,11 @@ impl Draft<'_> {
             let image = images.entry(written.text.clone()).or_insert_with(|| {
                 let name = reference.as_ref().map_or_else(|| written.text.clone(), ToString::to_string);
                 Image {
-                    finding: Finding::new(Class::Image, name, if reference.is_some() { Confidence::Declared } else { Confidence::Unresolved }),
+                    finding: Finding::new(
+                        Class::Image,
+                        name,
+                        if reference.is_some() { Confidence::Declared } else { Confidence::Unresolved },
+                    ),
                     written: written.text.clone(),
                     reference: reference.clone(),
                     containers: Vec::new(),
@@ -118,12 +138,32 @@ impl Draft<'_> {
             }
         }
         self.inventory.images = by_key.into_values().collect();
+        let places: BTreeMap<&Locator, &Key> = self
+            .inventory
+            .images
+            .iter()
+            .flat_map(|image| image.finding.evidence.iter().map(|known| (&known.at, &image.finding.key)))
+            .collect();
+        self.image_keys = containers.iter().map(|container| places.get(&container.image.as_ref()?.at).map(|key| (*key).clone())).collect();
     }
 
-    /// The finding of a container's image.
-    pub(crate) fn image_key(&self, container: &Container<'_>) -> Option<Key> {
-        let written = container.image.as_ref()?;
-        self.inventory.images.iter().find(|image| image.finding.evidence.iter().any(|known| known.at == written.at)).map(|image| image.finding.key.clone())
+    /// The models that a container names, by index of the container.
+    pub(crate) fn models_of(&self, containers: usize) -> Vec<BTreeSet<String>> {
+        let mut out = vec![BTreeSet::new(); containers];
+        for (container, name) in &self.named {
+            let mut name = name;
+            // A name is replaced by a better one at most once per form.
+            for _ in 0..4 {
+                match self.renamed.get(name) {
+                    Some(better) if better != name => name = better,
+                    _ => break,
+                }
+            }
+            if self.models.contains_key(name) {
+                out[*container].insert(name.clone());
+            }
+        }
+        out
     }
 
     /// Containers that run models first, then what they were given, then what only talks about them.
@@ -139,16 +179,18 @@ impl Draft<'_> {
         order.sort_by_key(|index| rank(&containers[*index], &readings[*index]));
         for index in order {
             let (container, reading) = (&containers[index], &readings[index]);
-            let image = self.image_key(container);
+            let image = self.image_keys.get(index).cloned().flatten();
             let runs: Vec<Key> = reading.runtimes.iter().map(|claim| self.runtime(claim, container, image.clone())).collect();
             let mut main = None;
-            for claim in &reading.models {
-                let key = match reading.does {
-                    Some(Does::Fetch) => self.fetched(claim, container),
-                    _ if claim.role == Role::Target => self.spoken_of(claim, container),
+            let loaded = reading.models.iter().filter(|claim| !claim.fetched);
+            for claim in loaded.chain(reading.models.iter().filter(|claim| claim.fetched)) {
+                let key = match claim.role {
+                    _ if claim.fetched => Some(self.fetched(claim, container)),
+                    Role::Target => self.spoken_of(claim, container),
                     _ => Some(self.model(claim, container)),
                 };
                 let Some(key) = key else { continue };
+                self.named.push((index, key.name.clone()));
                 if main.is_none() && !matches!(claim.role, Role::Draft | Role::Adapter | Role::Tokenizer) {
                     main = Some(key.clone());
                 }
@@ -157,10 +199,10 @@ impl Draft<'_> {
                         runtime.finding.needs.insert(key.clone());
                     }
                 }
-                if claim.role == Role::Adapter {
-                    if let (Some(base), Some(model)) = (main.clone().filter(|base| *base != key), self.models.get_mut(&key.name)) {
-                        model.finding.needs.insert(base);
-                    }
+                if claim.role == Role::Adapter
+                    && let (Some(base), Some(model)) = (main.clone().filter(|base| *base != key), self.models.get_mut(&key.name))
+                {
+                    model.finding.needs.insert(base);
                 }
             }
             self.inventory.unresolved.extend(reading.unresolved.iter().cloned());
@@ -181,7 +223,7 @@ impl Draft<'_> {
             runtime.finding.property("runtime.pattern", &claim.evidence.by);
         }
         if let Some(version) = &claim.version {
-            runtime.finding.property("image.tag", &version.value);
+            runtime.finding.property("image.tag", &version.by);
             match &runtime.version {
                 None => {
                     runtime.version = Some(version.value.clone());
@@ -215,61 +257,112 @@ impl Draft<'_> {
             if let Some((known, _)) = self.models.iter().find(|(_, model)| model.sources.contains(&id) && model.role == claim.role) {
                 return known.clone();
             }
-        } else if let Some(path) = claim.sources.iter().find(|source| self.models.get(*source).is_some_and(|model| is_location(&model.reference))) {
-            if let Some(mut model) = self.models.remove(path) {
-                model.sources.insert(path.clone());
-                model.finding.key.name.clone_from(&id);
-                model.reference = claim.parsed.reference.clone();
-                self.models.insert(id.clone(), model);
-            }
+        } else if let Some(path) =
+            claim.sources.iter().find(|source| self.models.get(*source).is_some_and(|model| is_location(&model.reference)))
+            && let Some(mut model) = self.models.remove(path)
+        {
+            model.sources.insert(path.clone());
+            self.renamed.insert(path.clone(), id.clone());
+            model.finding.key.name.clone_from(&id);
+            model.reference = claim.parsed.reference.clone();
+            self.models.insert(id.clone(), model);
         }
         id
     }
 
     /// A download: the source of a model that a server of the same object loads from the directory it fills, or a model of its own.
-    fn fetched(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Option<Key> {
+    fn fetched(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Key {
         let id = claim.parsed.reference.id();
-        if let Some(directory) = claim.destination.as_deref().filter(|directory| directory.starts_with('/')) {
-            let directory = directory.trim_end_matches('/');
-            let last = id.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-            let name = self
-                .models
-                .iter()
-                .find(|(name, model)| {
-                    let path = name.trim_end_matches('/');
-                    matches!(model.reference, ModelReference::Path(_)) && (path == directory || path.strip_prefix(directory).is_some_and(|rest| rest.trim_start_matches('/') == last))
-                })
-                .map(|(name, _)| name.clone());
-            if let Some(name) = name {
-                let mut model = self.models.remove(&name)?;
-                if matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
-                    model.sources.insert(name);
-                    model.reference = claim.parsed.reference.clone();
-                    model.finding.key.name.clone_from(&id);
-                    model.sources.extend(claim.sources.iter().cloned());
-                } else {
-                    model.sources.insert(id);
-                }
-                for evidence in &claim.evidence {
-                    push(&mut model.finding.evidence, evidence.clone());
-                }
-                if model.revision.is_none() {
-                    model.revision.clone_from(&claim.revision);
-                }
-                model.finding.property("container.name", &container.name);
-                let key = model.finding.key.clone();
+        let Some(destination) = claim.destination.as_ref().filter(|destination| destination.path.starts_with('/')) else {
+            return self.model(claim, container);
+        };
+        let directory = destination.path.trim_end_matches('/');
+        let last = id.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let fills = |path: &str| {
+            let path = path.trim_end_matches('/');
+            path == directory
+                || path.strip_prefix(directory).is_some_and(|rest| rest.trim_start_matches('/') == last)
+                // A loop fills one directory after the other.
+                || (destination.open && destination.path.len() > 1 && path.starts_with(&destination.path))
+        };
+        let filled: Vec<String> = self
+            .models
+            .iter()
+            .filter(|(path, model)| matches!(model.reference, ModelReference::Path(_)) && fills(path))
+            .map(|(path, _)| path.clone())
+            .collect();
+        let filled: Vec<(String, Model)> =
+            filled.into_iter().filter_map(|path| self.models.remove(&path).map(|model| (path, model))).collect();
+        let mut filled = filled.into_iter();
+        let Some((path, mut model)) = filled.next() else { return self.model(claim, container) };
+        if matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
+            self.renamed.insert(path.clone(), id.clone());
+            model.sources.insert(path);
+            model.reference = claim.parsed.reference.clone();
+            model.finding.key.name.clone_from(&id);
+            model.sources.extend(claim.sources.iter().cloned());
+        } else {
+            model.sources.insert(id);
+        }
+        for (path, other) in filled {
+            self.renamed.insert(path.clone(), model.finding.key.name.clone());
+            model.sources.insert(path);
+            absorb(&mut model, other);
+        }
+        for evidence in &claim.evidence {
+            push(&mut model.finding.evidence, evidence.clone());
+        }
+        if model.revision.is_none() {
+            model.revision.clone_from(&claim.revision);
+        }
+        model.finding.property("container.name", &container.name);
+        let key = model.finding.key.clone();
+        match self.models.get_mut(&key.name) {
+            Some(known) => absorb(known, model),
+            None => {
                 self.models.insert(key.name.clone(), model);
-                return Some(key);
             }
         }
-        Some(self.model(claim, container))
+        key
+    }
+
+    /// Variables of a conventional name anywhere in the object that repeat a model that is known by better evidence.
+    fn repeated(&mut self, containers: &[Container<'_>]) {
+        let mut names: BTreeMap<String, String> = BTreeMap::new();
+        for (key, model) in &self.models {
+            for name in std::iter::once(key).chain(&model.sources) {
+                names.insert(name.clone(), key.clone());
+            }
+        }
+        for container in containers {
+            for name in &self.rules.conventions.helpers {
+                let Some(variable) = container.env.get(name).filter(|variable| !variable.secret && variable.value.unknown().is_none())
+                else {
+                    continue;
+                };
+                let text = variable.value.text.as_str();
+                let Some(model) = names.get(text).and_then(|key| self.models.get_mut(key)) else { continue };
+                if model.finding.evidence.iter().all(|known| known.at != variable.at) {
+                    model.finding.evidence.push(Evidence {
+                        at: variable.at.clone(),
+                        source: Source::EnvVarConvention,
+                        value: text.to_owned(),
+                        by: name.clone(),
+                        container: container.name.clone(),
+                    });
+                    model.finding.property("identity.envVarName", name);
+                }
+            }
+        }
     }
 
     /// A model that is only called or routed to: a further place of one that runs here, or a target.
     fn spoken_of(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Option<Key> {
         let id = claim.parsed.reference.id();
         let known = self.models.iter_mut().find(|(name, model)| {
-            **name == id || (model.role != Role::Target && (model.sources.contains(&id) || model.served.contains(&id) || claim.sources.contains(*name)))
+            **name == id
+                || (model.role != Role::Target
+                    && (model.sources.contains(&id) || model.served.contains(&id) || claim.sources.contains(*name)))
         });
         if let Some((_, model)) = known {
             for evidence in &claim.evidence {
@@ -287,19 +380,20 @@ impl Draft<'_> {
 
     /// Engines that name no model, where nothing else of the object tells which one it is.
     fn silence(&mut self, subject: &Subject<'_>, containers: &[Container<'_>], readings: &[Reading]) {
-        let named = |template: &str| {
-            containers.iter().zip(readings).any(|(container, reading)| container.template == template && reading.models.iter().any(|claim| claim.role != Role::Target))
-        };
+        let speaking = containers.iter().zip(readings).filter(|(_, reading)| reading.models.iter().any(|claim| claim.role != Role::Target));
+        let named: BTreeSet<&str> = speaking.map(|(container, _)| container.template.as_str()).collect();
         let mut missing = BTreeSet::new();
         for (container, reading) in containers.iter().zip(readings) {
-            if let Some(silent) = reading.silent.as_ref().filter(|_| !named(&container.template)) {
+            if let Some(silent) = reading.silent.as_ref().filter(|_| !named.contains(container.template.as_str())) {
                 missing.insert(silent.clone());
             }
         }
         let declared = self.models.values().any(|model| model.finding.evidence.iter().any(|evidence| evidence.container.is_empty()));
         let presets = items::model_sources(subject.report);
         if !presets.is_empty() {
-            if self.models.values().all(|model| matches!(model.role, Role::Target)) && self.inventory.unresolved.iter().all(|known| known.what != "model") {
+            if self.models.values().all(|model| matches!(model.role, Role::Target))
+                && self.inventory.unresolved.iter().all(|known| known.what != "model")
+            {
                 self.inventory.unresolved.extend(presets);
             }
         } else if !declared {
@@ -310,7 +404,10 @@ impl Draft<'_> {
     fn categories(&mut self, subject: &Subject<'_>, containers: &[Container<'_>], readings: &[Reading]) {
         self.inventory.categories.extend(subject.report.categories.iter().filter_map(|word| Category::parse(word)));
         let serious = |does: Option<Does>| matches!(does, Some(Does::Run | Does::Simulate));
-        let works = containers.iter().zip(readings).any(|(container, reading)| serious(reading.does) && container.duty != Duty::Infrastructure && !reading.categories.is_empty());
+        let works = containers
+            .iter()
+            .zip(readings)
+            .any(|(container, reading)| serious(reading.does) && container.duty != Duty::Infrastructure && !reading.categories.is_empty());
         for (container, reading) in containers.iter().zip(readings) {
             let aside = works || !self.inventory.categories.is_empty();
             let own = serious(reading.does) && container.duty != Duty::Infrastructure;
@@ -326,7 +423,9 @@ impl Draft<'_> {
         if self.inventory.categories.is_empty() {
             self.inventory.categories.extend(runtimes);
         }
-        if self.inventory.categories.is_empty() && self.models.values().any(|model| matches!(model.role, Role::Main | Role::Embedding | Role::Reranker)) {
+        if self.inventory.categories.is_empty()
+            && self.models.values().any(|model| matches!(model.role, Role::Main | Role::Embedding | Role::Reranker))
+        {
             self.inventory.categories.insert(Category::Inference);
         }
     }
@@ -406,9 +505,31 @@ pub(crate) fn fill(model: &mut Model, claim: &ModelClaim) {
     }
 }
 
-/// Adds a piece of evidence once.
+/// Adds what is known about a model that turned out to be the same.
+fn absorb(model: &mut Model, other: Model) {
+    for evidence in other.finding.evidence {
+        push(&mut model.finding.evidence, evidence);
+    }
+    for evidence in other.finding.conflicts {
+        push(&mut model.finding.conflicts, evidence);
+    }
+    for (name, values) in other.finding.properties {
+        model.finding.properties.entry(name).or_default().extend(values);
+    }
+    model.finding.needs.extend(other.finding.needs);
+    model.served.extend(other.served);
+    model.sources.extend(other.sources);
+    model.revision = model.revision.take().or(other.revision);
+}
+
+/// Adds a piece of evidence once. A pattern over a place that a scraper already concluded the same from says nothing new.
 pub(crate) fn push(list: &mut Vec<Evidence>, evidence: Evidence) {
-    if !list.iter().any(|known| known.at == evidence.at && known.by == evidence.by && known.source == evidence.source) {
+    let known = |known: &Evidence| {
+        known.at == evidence.at
+            && ((known.by == evidence.by && known.source == evidence.source)
+                || (evidence.source == Source::ImagePattern && known.source == Source::Derived && known.value == evidence.value))
+    };
+    if !list.iter().any(known) {
         list.push(evidence);
     }
 }

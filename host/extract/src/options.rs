@@ -13,8 +13,9 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
-    pub(crate) fn is(&self, role: Use) -> bool {
-        matches!(&self.meaning, Meaning::Fact(known, _) if *known == role)
+    /// Whether it gives the model.
+    pub(crate) fn is_model(&self) -> bool {
+        matches!(&self.meaning, Meaning::Fact(Use::Model, _)) && !self.values.is_empty()
     }
 }
 
@@ -49,11 +50,12 @@ pub(crate) fn parse(tokens: &[Token], tables: &[&Runtime], positional: &[Use]) -
         }
         if only_positional || !text.starts_with('-') || text.len() < 2 {
             // An unknown variable that is not quoted is more often a bag of options than the model.
-            let bag = token.text.unknown().is_some() && !hits.is_empty();
-            if (safe || only_positional) && !bag {
-                if let Some(role) = places.next() {
-                    hits.push(Hit { meaning: Meaning::Fact(*role, Shape::default()), by: String::new(), values: vec![token.clone()] });
-                }
+            let bag = (token.text.is_unknown() || text.starts_with('$')) && !hits.is_empty();
+            if (safe || only_positional)
+                && !bag
+                && let Some(role) = places.next()
+            {
+                hits.push(Hit { meaning: Meaning::Fact(*role, Shape::default()), by: String::new(), values: vec![token.clone()] });
             }
             continue;
         }
@@ -80,11 +82,11 @@ pub(crate) fn parse(tokens: &[Token], tables: &[&Runtime], positional: &[Use]) -
         match values {
             Values::None => {}
             Values::One | Values::Each => {
-                if found.is_empty() {
-                    if let Some(next) = tokens.get(index).filter(|next| !is_option(next)) {
-                        found.push(next.clone());
-                        index += 1;
-                    }
+                if found.is_empty()
+                    && let Some(next) = tokens.get(index).filter(|next| !is_option(next))
+                {
+                    found.push(next.clone());
+                    index += 1;
                 }
             }
             Values::Many => {
@@ -139,7 +141,8 @@ pub(crate) fn shaped(token: &Token, shape: &Shape) -> Option<(Option<String>, To
     if shape.named {
         if text.trim_start().starts_with('{') {
             let value: serde_json::Value = serde_json::from_str(text).ok()?;
-            let pick = |keys: [&str; 2]| keys.iter().find_map(|key| member(&value, key)).and_then(|value| value.as_str()).map(str::to_owned);
+            let pick =
+                |keys: [&str; 2]| keys.iter().find_map(|key| member(&value, key)).and_then(|value| value.as_str()).map(str::to_owned);
             return pick(["path", "lora_path"]).map(|path| (pick(["name", "lora_name"]), inside(token, &path)));
         }
         if let Some((name, value)) = text.split_once('=') {
@@ -165,3 +168,7 @@ fn inside(token: &Token, text: &str) -> Token {
     }
     Token { text: traced, ..token.clone() }
 }
+
+#[cfg(test)]
+#[path = "options/tests.rs"]
+mod tests;

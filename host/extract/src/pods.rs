@@ -89,7 +89,7 @@ pub(crate) fn resolve<'a>(subject: &Subject<'a>, at: &Locator) -> Option<Place<'
 }
 
 /// The PodSpec of a template, which holds one under `spec` or is one.
-fn pod_spec<'a>(place: Place<'a>) -> Place<'a> {
+fn pod_spec(place: Place<'_>) -> Place<'_> {
     match place.get("spec") {
         Some(spec) if spec.tree.kind(spec.node) == Kind::Object && place.get("containers").is_none() => spec,
         _ => place,
@@ -105,7 +105,11 @@ pub(crate) fn containers<'a>(subject: &Subject<'a>, problems: &mut Vec<Problem>)
         let Some(place) = resolve(subject, &template.at) else { continue };
         let pod = pod_spec(place);
         pods.insert(&template.name, (pod, template));
-        for (key, initial) in [("containers", ContainerClass::Main), ("initContainers", ContainerClass::Init), ("ephemeralContainers", ContainerClass::Sidecar)] {
+        for (key, initial) in [
+            ("containers", ContainerClass::Main),
+            ("initContainers", ContainerClass::Init),
+            ("ephemeralContainers", ContainerClass::Sidecar),
+        ] {
             let Some(list) = pod.get(key) else { continue };
             if list.tree.kind(list.node) != Kind::Array {
                 problems.push(Problem { at: list.at(), message: format!("{key} is not a list; its containers are not read") });
@@ -128,7 +132,14 @@ pub(crate) fn containers<'a>(subject: &Subject<'a>, problems: &mut Vec<Problem>)
     out
 }
 
-fn written<'a>(subject: &Subject<'a>, item: Place<'a>, class: ContainerClass, pod: Place<'a>, template: &PodTemplate, problems: &mut Vec<Problem>) -> Container<'a> {
+fn written<'a>(
+    subject: &Subject<'a>,
+    item: Place<'a>,
+    class: ContainerClass,
+    pod: Place<'a>,
+    template: &PodTemplate,
+    problems: &mut Vec<Problem>,
+) -> Container<'a> {
     let mut env = Env::default();
     inherit(subject, template, &mut env, problems);
     if let Some(list) = item.get("env") {
@@ -203,7 +214,12 @@ fn reported<'a>(
         class: container.class,
         template: container.template.clone(),
         // A template that is only named by the container may still be in the report without a place that resolves.
-        duty: report.pod_templates.iter().find(|template| template.name == container.template).map(|template| template.duty).unwrap_or_default(),
+        duty: report
+            .pod_templates
+            .iter()
+            .find(|template| template.name == container.template)
+            .map(|template| template.duty)
+            .unwrap_or_default(),
         at: image.as_ref().map(|image| image.at.clone()).or_else(|| place.cloned()).unwrap_or_default(),
         image,
         command: list(at(&container.command), "command", problems),

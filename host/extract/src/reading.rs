@@ -7,11 +7,10 @@ use aibom_facts::object::Locator;
 use aibom_facts::report::{ContainerClass, Duty};
 
 use crate::argv::{self, Launch, Other};
-use crate::env::Variable;
-use crate::images::{ImageClass, ImageMatch, Strength, is_version};
+use crate::images::{ImageClass, ImageMatch, Strength, version};
 use crate::options::{self, Hit};
 use crate::pods::Container;
-use crate::rules::{Does, Rules, Runtime};
+use crate::rules::{Does, Meaning, Rules, Runtime, Use};
 use crate::said::Said;
 use crate::script::CommandLine;
 use crate::text::{Token, Traced};
@@ -35,9 +34,20 @@ pub(crate) struct ModelClaim {
     pub(crate) served: Vec<String>,
     pub(crate) sources: Vec<String>,
     pub(crate) revision: Option<String>,
+    /// It is downloaded, not loaded.
+    pub(crate) fetched: bool,
     /// Directory that a download fills.
-    pub(crate) destination: Option<String>,
+    pub(crate) destination: Option<Destination>,
     pub(crate) parameters: Vec<(String, String)>,
+}
+
+/// A directory that a download fills.
+#[derive(Clone, Debug)]
+pub(crate) struct Destination {
+    /// The path, as far as it is known.
+    pub(crate) path: String,
+    /// Something unknown follows.
+    pub(crate) open: bool,
 }
 
 /// The reading of one container.
@@ -76,12 +86,17 @@ impl<'a> Reader<'a> {
     pub(crate) fn read(&self) -> Reading {
         let mut out = Reading::default();
         let class = self.image.map_or(ImageClass::Unknown, |image| self.rules.classify_image(image));
+        let placeholder = match (&self.image, &self.container.image) {
+            (None, Some(written)) if self.container.class == ContainerClass::Main => self.rules.by_placeholder(&written.text),
+            _ => Vec::new(),
+        };
         let (images, plumbing) = match &class {
             ImageClass::Runtimes(found) => (found.as_slice(), false),
             ImageClass::Plumbing => (&[][..], true),
-            ImageClass::Unknown => (&[][..], false),
+            ImageClass::Unknown => (placeholder.as_slice(), false),
         };
-        out.ai_image = images.iter().find(|found| found.strength > Strength::Weak).and_then(|found| self.rules.runtimes[found.runtime].category);
+        out.ai_image =
+            images.iter().find(|found| found.strength > Strength::Weak).and_then(|found| self.rules.runtimes[found.runtime].category);
         let program = self.program(images);
         let infrastructure = self.container.duty == Duty::Infrastructure;
         let does = self.does(&program, images, plumbing);
@@ -90,11 +105,17 @@ impl<'a> Reader<'a> {
         for launch in &active {
             self.launched(launch, infrastructure, &mut out);
         }
-        let from_image = program.launches.is_empty() && !program.idle;
-        if from_image {
-            self.from_image(images, infrastructure, &program, &mut out);
+        // What a script downloads before it serves is where the served model comes from.
+        for launch in program.launches.iter().filter(|launch| launch.does == Does::Fetch && does == Some(Does::Run)) {
+            let mut fetched = Reading::default();
+            self.launched(launch, infrastructure, &mut fetched);
+            out.models.append(&mut fetched.models);
         }
-        if does == Some(Does::Run) && !infrastructure {
+        let image_alone = program.launches.is_empty() && !program.idle;
+        if image_alone {
+            self.image_alone(images, infrastructure, &program, &mut out);
+        }
+        if out.does == Some(Does::Run) && !infrastructure {
             self.image_evidence(images, &mut out);
             self.tell_silence(&active, &mut out);
         }
@@ -104,14 +125,15 @@ impl<'a> Reader<'a> {
     /// The command lines of the container and the launchers in them.
     fn program(&self, images: &[ImageMatch]) -> Program<'a> {
         let container = self.container;
-        let token = |(text, at): &(String, Locator)| Token { text: container.env.expand(text), at: at.clone(), source: Source::ContainerArg };
+        let token =
+            |(text, at): &(String, Locator)| Token { text: container.env.expand(text), at: at.clone(), source: Source::ContainerArg };
         let command: Vec<Token> = container.command.iter().map(token).collect();
         let args: Vec<Token> = container.args.iter().map(token).collect();
         let mut program = Program { any: !(command.is_empty() && args.is_empty()), ..Program::default() };
         let mut lines = if command.is_empty() {
             self.arguments_only(args, images)
         } else {
-            argv::unwrap(self.rules, CommandLine { tokens: command.into_iter().chain(args).collect(), exported: Vec::new() }, &container.env)
+            argv::unwrap(self.rules, CommandLine::plain(command.into_iter().chain(args).collect()), &container.env)
         };
         for line in &mut lines {
             if let Some(launch) = argv::find(self.rules, line) {
@@ -131,25 +153,28 @@ impl<'a> Reader<'a> {
     /// Arguments without a command follow the entrypoint of the image, unless they begin with a program of their own.
     fn arguments_only(&self, args: Vec<Token>, images: &[ImageMatch]) -> Vec<CommandLine> {
         let env = &self.container.env;
-        let plain = CommandLine { tokens: args, exported: Vec::new() };
+        let plain = CommandLine::plain(args);
         let lines = argv::unwrap(self.rules, plain.clone(), env);
         if lines.iter().any(|line| argv::find(self.rules, line).is_some()) {
             return lines;
         }
-        let entrypoint = images.iter().filter(|found| found.strength > Strength::Weak).map(|found| &self.rules.runtimes[found.runtime].images.entrypoint);
+        let entrypoint = images
+            .iter()
+            .filter(|found| found.strength > Strength::Weak)
+            .map(|found| &self.rules.runtimes[found.runtime].images.entrypoint);
         if let Some(words) = entrypoint.into_iter().find(|words| !words.is_empty()) {
             let at = self.container.image.as_ref().map(|image| image.at.clone()).unwrap_or_default();
             let prefix = words.iter().map(|word| Token { text: Traced::plain(word), at: at.clone(), source: Source::ImagePattern });
-            return vec![CommandLine { tokens: prefix.chain(plain.tokens).collect(), exported: Vec::new() }];
+            return vec![CommandLine::plain(prefix.chain(plain.tokens).collect())];
         }
         // One argument with blanks is a script for the shell that an operator puts in front.
-        if let [only] = plain.tokens.as_slice() {
-            if only.as_str().trim().contains([' ', '\n']) {
-                return crate::script::commands(&only.text, &only.at, &[], env)
-                    .into_iter()
-                    .flat_map(|line| argv::unwrap(self.rules, line, env))
-                    .collect();
-            }
+        if let [only] = plain.tokens.as_slice()
+            && only.as_str().trim().contains([' ', '\n'])
+        {
+            return crate::script::commands(&only.text, &only.at, &[], env)
+                .into_iter()
+                .flat_map(|line| argv::unwrap(self.rules, line, env))
+                .collect();
         }
         lines
     }
@@ -170,7 +195,8 @@ impl<'a> Reader<'a> {
         if let Some(found) = images.iter().max_by_key(|found| found.strength) {
             return Some(self.rules.does(found.runtime));
         }
-        (!self.declared.is_empty() && self.container.duty != Duty::Infrastructure && self.container.class == ContainerClass::Main).then_some(Does::Run)
+        (!self.declared.is_empty() && self.container.duty != Duty::Infrastructure && self.container.class == ContainerClass::Main)
+            .then_some(Does::Run)
     }
 
     pub(crate) fn evidence(&self, at: &Locator, source: Source, value: impl Into<String>, by: impl Into<String>) -> Evidence {
@@ -202,13 +228,13 @@ impl<'a> Reader<'a> {
             return;
         }
         if let Some(code) = &launch.code {
-            self.from_code(code, role, out);
+            self.code(code, role, out);
         }
-        self.facts(&tables, hits, &launch.exported, role, launch.does, out);
+        self.facts(&tables, hits, Some(launch), role, launch.does, out);
     }
 
     /// An image whose command is its own, or not recognised.
-    fn from_image(&self, images: &[ImageMatch], infrastructure: bool, program: &Program<'_>, out: &mut Reading) {
+    fn image_alone(&self, images: &[ImageMatch], infrastructure: bool, program: &Program<'_>, out: &mut Reading) {
         let strongest = images.iter().max_by_key(|found| found.strength);
         let mut tables: Vec<&Runtime> = Vec::new();
         if let Some(found) = strongest.filter(|found| found.strength > Strength::Weak) {
@@ -216,9 +242,16 @@ impl<'a> Reader<'a> {
             tables.extend(found.engine.map(|index| &self.rules.runtimes[index]));
         }
         tables.extend(self.declared.iter().map(|index| &self.rules.runtimes[*index]));
+        // A word of the image's name is only a hint; it counts when the arguments are those of the runtime.
+        let hinted = tables.is_empty();
+        if hinted {
+            tables.extend(images.iter().map(|found| &self.rules.runtimes[found.runtime]));
+        }
         let Some(rule) = tables.first().copied() else { return };
         let does = out.does.unwrap_or_default();
-        out.categories.extend(category_of(does, rule));
+        if !hinted {
+            out.categories.extend(category_of(does, rule));
+        }
         if !matches!(does, Does::Run | Does::Fetch | Does::Measure | Does::Route | Does::Simulate) {
             return;
         }
@@ -230,7 +263,14 @@ impl<'a> Reader<'a> {
             listed.map(|(text, at)| Token { text: container.env.expand(text), at: at.clone(), source: Source::ContainerArg }).collect();
         let script = tokens.iter().any(|token| token.as_str().contains('\n'));
         let hits = if script || !program.any { Vec::new() } else { options::parse(&tokens, &tables, &[]) };
-        self.facts(&tables, hits, &[], role, does, out);
+        if !hinted {
+            self.facts(&tables, hits, None, role, does, out);
+        } else if hits.iter().any(|hit| hit.is_model()) {
+            self.facts(&tables, hits, None, role, does, out);
+            out.categories.extend(category_of(does, rule));
+        } else {
+            out.does = None;
+        }
     }
 
     /// Runtimes by the image, where what runs does not contradict it; and the version by its tag.
@@ -243,33 +283,38 @@ impl<'a> Reader<'a> {
                 if rule.does != Does::Run {
                     continue;
                 }
-                let known = out.runtimes.iter().any(|claim| claim.runtime == runtime);
+                let known = out.runtimes.iter().any(|claim| claim.runtime == runtime || claim.runtime == found.runtime);
                 if commanded && !known {
                     continue;
                 }
                 let evidence = self.evidence(&written.at, Source::ImagePattern, &rule.name, &found.pattern);
                 let strong = found.strength >= Strength::Copy || (found.strength == Strength::Name && found.engine.is_some());
                 let own = runtime == found.runtime;
-                let tag = self.image.and_then(|image| image.tag.as_deref()).filter(|tag| strong && own && is_version(tag));
-                let version = tag.map(|tag| self.evidence(&written.at, Source::ImageTag, tag, ""));
+                let tag = self.image.and_then(|image| image.tag.as_deref()).filter(|_| strong && own);
+                let version = tag.and_then(|tag| Some(self.evidence(&written.at, Source::ImageTag, version(tag)?, tag)));
                 out.runtimes.push(RuntimeClaim { runtime, evidence, version });
             }
-            if let Some(name) = &found.model {
-                if let Ok(reference) = ModelReference::catalogue_name(name) {
-                    let named = out.models.iter().any(|claim| claim.role == self.rules.runtimes[found.runtime].role);
-                    if !named {
-                        let evidence = self.evidence(&written.at, Source::ImagePattern, name, &found.pattern);
-                        let parsed = ParsedModel { reference, revision: None, source: None, file: None };
-                        out.models.push(claim(parsed, self.rules.runtimes[found.runtime].role, vec![evidence]));
-                    }
+            if let Some(name) = &found.model
+                && let Ok(reference) = ModelReference::catalogue_name(name)
+            {
+                let named = out.models.iter().any(|claim| claim.role == self.rules.runtimes[found.runtime].role);
+                if !named {
+                    let evidence = self.evidence(&written.at, Source::ImagePattern, name, &found.pattern);
+                    let parsed = ParsedModel { reference, revision: None, source: None, file: None };
+                    out.models.push(claim(parsed, self.rules.runtimes[found.runtime].role, vec![evidence]));
                 }
             }
         }
-        let implied: Vec<_> = out.runtimes.iter().flat_map(|claim| &self.rules.runtimes[claim.runtime].implies).chain(self.declared.iter().flat_map(|index| &self.rules.runtimes[*index].implies)).collect();
+        let implied: Vec<_> = out
+            .runtimes
+            .iter()
+            .flat_map(|claim| &self.rules.runtimes[claim.runtime].implies)
+            .chain(self.declared.iter().flat_map(|index| &self.rules.runtimes[*index].implies))
+            .collect();
         let mut more = Vec::new();
         for implied in implied {
             let Some(variable) = self.container.env.get(&implied.variable) else { continue };
-            if let Some(runtime) = self.rules.index(&implied.runtime).filter(|_| implied.values.iter().any(|value| *value == variable.value.text)) {
+            if let Some(runtime) = self.rules.index(&implied.runtime).filter(|_| implied.values.contains(&variable.value.text)) {
                 let evidence = self.evidence(&variable.at, Source::EnvVar, &implied.runtime, &variable.name);
                 if !more.iter().any(|known: &RuntimeClaim| known.runtime == runtime) {
                     more.push(RuntimeClaim { runtime, evidence, version: None });
@@ -280,24 +325,28 @@ impl<'a> Reader<'a> {
     }
 
     /// Turns options and variables into claims.
-    fn facts(&self, tables: &[&Runtime], hits: Vec<Hit>, exported: &[Variable], role: Role, does: Does, out: &mut Reading) {
+    fn facts(&self, tables: &[&Runtime], hits: Vec<Hit>, launch: Option<&Launch<'_>>, role: Role, does: Does, out: &mut Reading) {
         let mut said = Said::default();
         let catalogue = tables.iter().any(|table| table.catalogue);
         let mut role = role;
         for hit in &hits {
             for hint in tables.iter().flat_map(|table| &table.roles) {
                 let same = crate::rules::fold(&hint.option) == crate::rules::fold(&hit.by);
-                if same && (hint.values.is_empty() || hit.values.first().is_some_and(|value| hint.values.iter().any(|word| word == value.as_str()))) && role == Role::Main {
+                if same
+                    && (hint.values.is_empty()
+                        || hit.values.first().is_some_and(|value| hint.values.iter().any(|word| word == value.as_str())))
+                    && role == Role::Main
+                {
                     role = hint.role;
                 }
             }
         }
-        for hit in hits {
+        for hit in self.options_in_variables(tables).into_iter().chain(hits) {
             said.option(hit);
         }
         for table in tables {
             for (name, meaning) in &table.env {
-                let variable = exported.iter().rev().find(|variable| variable.name == *name).or_else(|| self.container.env.get(name));
+                let variable = launch.and_then(|launch| launch.variable(name)).or_else(|| self.container.env.get(name));
                 if let Some(variable) = variable.filter(|variable| !variable.secret) {
                     said.variable(variable, meaning);
                 }
@@ -306,8 +355,26 @@ impl<'a> Reader<'a> {
         said.claims(self, catalogue, role, does, out);
     }
 
+    /// Options that a variable hands to the program, in front of those of the command line, which win.
+    fn options_in_variables(&self, tables: &[&Runtime]) -> Vec<Hit> {
+        let mut out = Vec::new();
+        for (name, meaning) in tables.iter().flat_map(|table| &table.env) {
+            let Some(variable) = self.container.env.get(name).filter(|_| matches!(meaning, Meaning::Fact(Use::Arguments, _))) else {
+                continue;
+            };
+            if variable.secret || variable.value.unknown().is_some() {
+                continue;
+            }
+            for line in crate::script::commands(&variable.value, &variable.at, &[], &self.container.env) {
+                let tokens: Vec<Token> = line.tokens.into_iter().map(|token| Token { source: Source::EnvVar, ..token }).collect();
+                out.extend(options::parse(&tokens, tables, &[]));
+            }
+        }
+        out
+    }
+
     /// Literals and variables that code on the command line names.
-    fn from_code(&self, code: &Token, role: Role, out: &mut Reading) {
+    fn code(&self, code: &Token, role: Role, out: &mut Reading) {
         let text = code.as_str();
         for variable in self.container.env.iter().filter(|variable| !variable.secret) {
             let quoted = ['"', '\''].iter().any(|quote| text.contains(&format!("{quote}{}{quote}", variable.name)));
@@ -316,7 +383,7 @@ impl<'a> Reader<'a> {
             }
             if let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = ModelReference::parse(&variable.value.text) {
                 let evidence = self.evidence(&variable.at, Source::EnvVar, parsed.reference.id(), &variable.name);
-                out.models.push(claim(parsed, role, vec![evidence]));
+                out.models.push(ModelClaim { fetched: true, ..claim(parsed, role, vec![evidence]) });
             }
         }
     }
@@ -330,12 +397,18 @@ impl<'a> Reader<'a> {
             let rule = &self.rules.runtimes[runtime];
             rule.category == Some(Category::Inference) && !rule.framework
         });
-        if !serves || out.models.iter().any(|claim| !matches!(claim.role, Role::Draft | Role::Adapter | Role::Tokenizer)) || out.unresolved.iter().any(|known| known.what == "model") {
+        if !serves
+            || out.models.iter().any(|claim| !matches!(claim.role, Role::Draft | Role::Adapter | Role::Tokenizer))
+            || out.unresolved.iter().any(|known| known.what == "model")
+        {
             return;
         }
         let program = active.first().map(|launch| launch.word.at.clone()).filter(|_| !self.container.command.is_empty());
         let scripted = self.container.command.iter().skip(1).find(|(text, _)| !text.starts_with('-')).map(|(_, at)| at.clone());
-        let at = program.or(scripted).or_else(|| self.container.image.as_ref().map(|image| image.at.clone())).unwrap_or_else(|| self.container.at.clone());
+        let at = program
+            .or(scripted)
+            .or_else(|| self.container.image.as_ref().map(|image| image.at.clone()))
+            .unwrap_or_else(|| self.container.at.clone());
         if out.silent.is_none() {
             out.silent = Some(Unresolved { what: "model".to_owned(), at, why: "runtime-default".to_owned(), reference: String::new() });
         }
@@ -347,6 +420,7 @@ fn category_of(does: Does, rule: &Runtime) -> Option<Category> {
         Does::Run | Does::Simulate => rule.category,
         Does::Fetch => Some(Category::DataPreparation),
         Does::Measure => Some(Category::Benchmark),
+        Does::Route if rule.does == Does::Route => rule.category.or(Some(Category::Gateway)),
         Does::Route => Some(Category::Gateway),
         Does::Tool => None,
     }
@@ -355,5 +429,16 @@ fn category_of(does: Does, rule: &Runtime) -> Option<Category> {
 pub(crate) fn claim(parsed: ParsedModel, role: Role, evidence: Vec<Evidence>) -> ModelClaim {
     let sources = parsed.source.iter().cloned().collect();
     let revision = parsed.revision.clone();
-    ModelClaim { parsed, role, evidence, conflicts: Vec::new(), served: Vec::new(), sources, revision, destination: None, parameters: Vec::new() }
+    ModelClaim {
+        parsed,
+        role,
+        evidence,
+        conflicts: Vec::new(),
+        served: Vec::new(),
+        sources,
+        revision,
+        fetched: false,
+        destination: None,
+        parameters: Vec::new(),
+    }
 }

@@ -204,6 +204,8 @@ pub struct Images {
     pub deny: Vec<String>,
     /// Tokens of the tag that make the image something else.
     pub deny_tags: Vec<String>,
+    /// Tokens of the tag that make the image another entry's.
+    pub tag_runtimes: BTreeMap<String, String>,
     /// Tokens of the tag that add another runtime.
     pub tag_engines: BTreeMap<String, String>,
 }
@@ -232,6 +234,8 @@ pub struct Launcher {
     pub engine: Option<String>,
     /// The runtime it starts is not this one but nothing at all, or only the engine.
     pub anonymous: bool,
+    /// It counts only with an address on the model hub.
+    pub hub_only: bool,
 }
 
 /// A variable that switches another runtime on.
@@ -338,7 +342,7 @@ pub struct Runtime {
 /// A program that starts the program that follows its own options.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct Wrapper {
+pub(crate) struct Wrapper {
     /// Base names.
     pub programs: Vec<String>,
     /// Words that must follow.
@@ -356,7 +360,7 @@ pub struct Wrapper {
 /// Conventions that hold for every container.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Conventions {
+pub(crate) struct Conventions {
     /// Programs in front of programs.
     pub wrappers: Vec<Wrapper>,
     /// Programs that only wait.
@@ -382,7 +386,7 @@ pub struct Conventions {
 /// A hosted AI service.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Api {
+pub(crate) struct Api {
     /// Name.
     pub name: String,
     /// Variables that hold a key.
@@ -560,7 +564,11 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
 fn references(runtime: &Runtime) -> impl Iterator<Item = &str> {
     let images = runtime.images.repositories.iter().chain(&runtime.images.names).filter_map(|repository| repository.engine.as_deref());
     let launchers = runtime.launch.iter().filter_map(|launcher| launcher.engine.as_deref());
-    let tags = runtime.images.tag_engines.values().map(String::as_str);
+    let tags = runtime.images.tag_engines.values().chain(runtime.images.tag_runtimes.values()).map(String::as_str);
     let implied = runtime.implies.iter().map(|implied| implied.runtime.as_str());
     images.chain(launchers).chain(tags).chain(implied)
 }
+
+#[cfg(test)]
+#[path = "rules/tests.rs"]
+mod tests;

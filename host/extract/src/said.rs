@@ -7,9 +7,9 @@ use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
 
 use crate::env::Variable;
 use crate::options::{self, Hit};
-use crate::reading::{ModelClaim, Reader, Reading, claim};
+use crate::reading::{Destination, ModelClaim, Reader, Reading, claim};
 use crate::rules::{Does, Meaning, Use, Values};
-use crate::text::{Token, Unknown};
+use crate::text::{Origin, Token, Unknown};
 
 /// A value with what made it count.
 #[derive(Clone, Debug)]
@@ -22,10 +22,21 @@ struct Value {
     each: bool,
 }
 
+/// Most values of one use in one container.
+const MAX_VALUES: usize = 1000;
+
+/// The values of one use, in the order in which they are written.
+#[derive(Default)]
+struct Occurrences {
+    positional: Vec<Value>,
+    options: Vec<Value>,
+    variables: Vec<Value>,
+}
+
 /// What options and variables say, by use, most effective first.
 #[derive(Default)]
 pub(crate) struct Said {
-    facts: BTreeMap<Use, Vec<Value>>,
+    facts: BTreeMap<Use, Occurrences>,
     parameters: Vec<(String, String)>,
 }
 
@@ -47,13 +58,7 @@ impl Said {
                     .map(|(name, token)| Value { token, by: hit.by.clone(), name, each })
                     .collect();
                 let known = self.facts.entry(role).or_default();
-                // The last occurrence is the effective one; a positional argument wins over options.
-                let place = usize::from(known.first().is_some_and(|first| first.by.is_empty() && !hit.by.is_empty()));
-                if each && !known.is_empty() {
-                    known.extend(found);
-                } else {
-                    known.splice(place..place, found);
-                }
+                if hit.by.is_empty() { known.positional.extend(found) } else { known.options.extend(found) }
             }
             Meaning::Switch => {}
         }
@@ -70,25 +75,37 @@ impl Said {
             Meaning::Fact(Use::Arguments, _) | Meaning::Switch => {}
             Meaning::Fact(role, shape) => {
                 for token in options::split(token, shape) {
-                    if let Some((name, token)) = options::shaped(&token, shape) {
-                        if !token.as_str().is_empty() {
-                            let each = shape.split.is_some();
-                            self.facts.entry(*role).or_default().push(Value { token, by: variable.name.clone(), name, each });
-                        }
+                    if let Some((name, token)) = options::shaped(&token, shape)
+                        && !token.as_str().is_empty()
+                    {
+                        let each = shape.split.is_some();
+                        self.facts.entry(*role).or_default().variables.push(Value { token, by: variable.name.clone(), name, each });
                     }
                 }
             }
         }
     }
 
+    /// The values of a use, most effective first: positional arguments, options (the last one wins, unless all count), variables.
     fn take(&mut self, role: Use) -> Vec<Value> {
-        self.facts.remove(&role).unwrap_or_default()
+        let Occurrences { mut positional, mut options, variables } = self.facts.remove(&role).unwrap_or_default();
+        if !options.last().is_some_and(|last| last.each) {
+            options.reverse();
+        }
+        positional.extend(options);
+        positional.extend(variables);
+        positional.truncate(MAX_VALUES);
+        positional
     }
 
     pub(crate) fn claims(mut self, reader: &Reader<'_>, catalogue: bool, role: Role, does: Does, out: &mut Reading) {
         let served = self.take(Use::Served);
-        let revision = self.take(Use::Revision).into_iter().find(|value| value.token.text.unknown().is_none()).map(|value| value.token.as_str().to_owned());
-        let destination = self.take(Use::Destination).into_iter().next().map(|value| value.token.as_str().to_owned());
+        let revision = self
+            .take(Use::Revision)
+            .into_iter()
+            .find(|value| value.token.text.unknown().is_none())
+            .map(|value| value.token.as_str().to_owned());
+        let destination = self.take(Use::Destination).into_iter().next().map(|value| destination(&value.token));
         let values = self.take(Use::Model);
         let config = self.take(Use::Config);
         let mut mains = mains(reader, values, catalogue, role, out);
@@ -96,6 +113,7 @@ impl Said {
         for (index, main) in mains.iter_mut().enumerate() {
             let names: Vec<&Value> = if several { served.get(index).into_iter().collect() } else { served.iter().collect() };
             main.parameters.clone_from(&self.parameters);
+            main.fetched = does == Does::Fetch;
             main.destination.clone_from(&destination);
             if main.revision.is_none() && !several {
                 main.revision.clone_from(&revision);
@@ -108,8 +126,10 @@ impl Said {
         }
         let main_id = mains.first().map(|main| (main.parsed.reference.id(), main.sources.clone()));
         out.models.append(&mut mains);
-        for (what, role, word) in [(Use::Draft, Role::Draft, "draft"), (Use::Adapter, Role::Adapter, "adapter"), (Use::Tokenizer, Role::Tokenizer, "")] {
-            for value in effective(self.take(what)) {
+        for (what, role, word) in
+            [(Use::Draft, Role::Draft, "draft"), (Use::Adapter, Role::Adapter, "adapter"), (Use::Tokenizer, Role::Tokenizer, "")]
+        {
+            for value in effective(&self.take(what)) {
                 match reader.parse(&value, false, word, out) {
                     None => {}
                     Some(parsed) => {
@@ -125,24 +145,26 @@ impl Said {
             }
         }
         let unread = out.unresolved.iter().any(|known| known.what == "model");
-        if main_id.is_none() && !unread && does == Does::Run {
-            if let Some(value) = config.first() {
-                let text = value.token.as_str();
-                if !text.trim_start().starts_with('{') && !text.is_empty() {
-                    out.silent = Some(Unresolved {
-                        what: "model".to_owned(),
-                        at: value.token.at.clone(),
-                        why: "config-file".to_owned(),
-                        reference: if value.token.text.unknown().is_some() { String::new() } else { text.to_owned() },
-                    });
-                }
+        if main_id.is_none()
+            && !unread
+            && does == Does::Run
+            && let Some(value) = config.first()
+        {
+            let text = value.token.as_str();
+            if !text.trim_start().starts_with('{') && !text.is_empty() {
+                out.silent = Some(Unresolved {
+                    what: "model".to_owned(),
+                    at: value.token.at.clone(),
+                    why: "config-file".to_owned(),
+                    reference: if value.token.text.unknown().is_some() { String::new() } else { text.to_owned() },
+                });
             }
         }
     }
 }
 
 /// The values that count: all of those that count each, the first of the others.
-fn effective(values: Vec<Value>) -> Vec<Value> {
+fn effective(values: &[Value]) -> Vec<Value> {
     match values.split_first() {
         None => Vec::new(),
         Some((first, rest)) => {
@@ -179,7 +201,7 @@ fn mains(reader: &Reader<'_>, values: Vec<Value>, catalogue: bool, role: Role, o
             None => merge(&mut mains[0], parsed, places),
         }
     }
-    if mains.is_empty() {
+    if mains.is_empty() && role != Role::Target {
         failed.truncate(1);
         out.unresolved.append(&mut failed);
     }
@@ -209,7 +231,8 @@ fn merge(main: &mut ModelClaim, parsed: ParsedModel, places: Vec<Evidence>) {
 
 /// Served names; one of the hub's form names a model whose location is all that is known.
 fn name_it(reader: &Reader<'_>, main: &mut ModelClaim, names: &[&Value]) {
-    let known: Vec<&&Value> = names.iter().filter(|value| value.token.text.unknown().is_none() && !value.token.as_str().trim().is_empty()).collect();
+    let known: Vec<&&Value> =
+        names.iter().filter(|value| value.token.text.unknown().is_none() && !value.token.as_str().trim().is_empty()).collect();
     for value in &known {
         main.served.push(value.token.as_str().trim().to_owned());
     }
@@ -233,10 +256,22 @@ fn name_it(reader: &Reader<'_>, main: &mut ModelClaim, names: &[&Value]) {
     }
 }
 
+fn destination(token: &Token) -> Destination {
+    let known = token.text.marks.iter().filter(|(_, origin)| matches!(origin, Origin::Unknown(_))).map(|(range, _)| range.start).min();
+    let text = token.as_str();
+    Destination { path: text[..known.unwrap_or(text.len())].to_owned(), open: known.is_some() }
+}
+
 /// A download whose words say what the model is for.
 fn spoken_role(reader: &Reader<'_>, main: &mut ModelClaim) {
     let mut words = main.parsed.reference.id().to_lowercase();
-    for more in main.destination.iter().chain(&main.sources).chain(main.evidence.iter().map(|evidence| &evidence.by)) {
+    for more in main
+        .destination
+        .iter()
+        .map(|destination| &destination.path)
+        .chain(&main.sources)
+        .chain(main.evidence.iter().map(|evidence| &evidence.by))
+    {
         words.push(' ');
         words.push_str(&more.to_lowercase());
     }
@@ -251,23 +286,35 @@ fn spoken_role(reader: &Reader<'_>, main: &mut ModelClaim) {
 impl Reader<'_> {
     /// The model in a value; what cannot be read becomes unresolved under the given word.
     fn parse(&self, value: &Value, catalogue: bool, what: &str, out: &mut Reading) -> Option<ParsedModel> {
-        let text = value.token.as_str();
+        let bare = without_user(&value.token);
+        let text = bare.as_str();
         let mut fail = |unknown: Unknown| {
             if !what.is_empty() {
-                out.unresolved.push(Unresolved { what: what.to_owned(), at: unknown.at, why: unknown.why.to_owned(), reference: unknown.reference });
+                out.unresolved.push(Unresolved {
+                    what: what.to_owned(),
+                    at: unknown.at,
+                    why: unknown.why.to_owned(),
+                    reference: unknown.reference,
+                });
             }
         };
         // Where a value went through a variable, that is where it would have to be mended.
         let place = value.token.text.variables().last().map_or_else(|| value.token.at.clone(), |via| via.at.clone());
-        if let Some(unknown) = value.token.text.unknown() {
+        if let Some(unknown) = bare.text.unknown() {
             fail(unknown.clone());
             return None;
         }
         let scheme = text.contains("://") || text.starts_with(['/', '.']);
-        if catalogue && !scheme {
-            if let Ok(ParsedModel { reference: ModelReference::Hub { .. } | ModelReference::Name(_) | ModelReference::Path(_), .. }) = ModelReference::parse(text) {
-                return ModelReference::catalogue_name(text).ok().map(|reference| ParsedModel { reference, revision: None, source: None, file: None });
-            }
+        if catalogue
+            && !scheme
+            && let Ok(ParsedModel { source: None, .. }) = ModelReference::parse(text)
+        {
+            return ModelReference::catalogue_name(text).ok().map(|reference| ParsedModel {
+                reference,
+                revision: None,
+                source: None,
+                file: None,
+            });
         }
         match ModelReference::parse(text) {
             Ok(parsed) => Some(parsed),
@@ -303,22 +350,24 @@ impl Reader<'_> {
         for name in &self.rules.conventions.helpers {
             let Some(variable) = self.container.env.get(name) else { continue };
             let text = variable.value.text.as_str();
-            if variable.secret || variable.value.unknown().is_some() || text.is_empty() || main.evidence.iter().any(|known| known.at == variable.at) {
+            if variable.secret
+                || variable.value.unknown().is_some()
+                || text.is_empty()
+                || main.evidence.iter().any(|known| known.at == variable.at)
+            {
                 continue;
             }
             let id = main.parsed.reference.id();
             let found = ModelReference::parse(text);
             let located = matches!(main.parsed.reference, ModelReference::Path(_) | ModelReference::Uri(_));
-            if located {
-                if let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = found {
-                    if self.fits(&id, &parsed.reference.id()) {
-                        let value = parsed.reference.id();
-                        main.sources.push(id);
-                        main.parsed = parsed;
-                        main.evidence.push(self.evidence(&variable.at, Source::EnvVarConvention, value, name));
-                    }
-                    continue;
+            if located && let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = found {
+                if self.fits(&id, &parsed.reference.id()) {
+                    let value = parsed.reference.id();
+                    main.sources.push(id);
+                    main.parsed = parsed;
+                    main.evidence.push(self.evidence(&variable.at, Source::EnvVarConvention, value, name));
                 }
+                continue;
             }
             if text == id || main.sources.iter().any(|source| source == text) || resembles(&id, text) {
                 main.evidence.push(self.evidence(&variable.at, Source::EnvVarConvention, text, name));
@@ -332,6 +381,18 @@ impl Reader<'_> {
         let directory = last(location);
         directory == last(id) || self.rules.conventions.generic_directories.contains(&directory)
     }
+}
+
+/// A URL without user and password, which may well be unknown.
+fn without_user(token: &Token) -> Token {
+    let text = token.as_str();
+    let Some((scheme, rest)) = text.split_once("://") else { return token.clone() };
+    let authority = &rest[..rest.find('/').unwrap_or(rest.len())];
+    let Some(at) = authority.rfind('@') else { return token.clone() };
+    let start = scheme.len() + 3;
+    let mut bare = token.text.slice(0..start);
+    bare.append(&token.text.slice(start + at + 1..text.len()));
+    Token { text: bare, ..token.clone() }
 }
 
 /// A short name for an id: its letters and digits begin those of the id's last segment.

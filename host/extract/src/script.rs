@@ -3,18 +3,25 @@
 //! Assignments take effect in the order in which they are written, whatever branch they stand in. `eval` and functions' arguments are
 //! read again; nothing runs.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use aibom_facts::inventory::Source;
 use aibom_facts::object::Locator;
 
 use crate::env::{Env, Variable};
 use crate::shell::{self, Assigned, Assignment, Fallback, Part, Simple, Word};
-use crate::text::{MAX_TEXT, Origin, Token, Traced, Unknown};
+use crate::text::{Origin, Token, Traced, Unknown};
 
 /// Most words that one script expands to.
 const MAX_WORDS: usize = 20_000;
+/// Most bytes that the variables of one script put in.
+const MAX_EXPANSION: usize = 4 * 1024 * 1024;
+/// Most variables that a script exports, and the longest value of one.
+const MAX_EXPORTS: usize = 128;
+const MAX_EXPORT: usize = 1024;
 /// Levels of `eval` and of scripts in scripts.
 pub(crate) const MAX_LEVELS: usize = 4;
 
@@ -22,12 +29,30 @@ pub(crate) const MAX_LEVELS: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CommandLine {
     pub(crate) tokens: Vec<Token>,
-    pub(crate) exported: Vec<Variable>,
+    /// Exported before by the script it stands in.
+    pub(crate) exported: Rc<Vec<Variable>>,
+    /// Set for it alone.
+    pub(crate) own: Vec<Variable>,
+}
+
+impl CommandLine {
+    pub(crate) fn plain(tokens: Vec<Token>) -> Self {
+        Self { tokens, ..Self::default() }
+    }
 }
 
 /// Reads a script. `arguments` are what follows it on the command line, `$0` first.
 pub(crate) fn commands(script: &Traced, at: &Locator, arguments: &[Token], env: &Env) -> Vec<CommandLine> {
-    let mut shell = Shell { env, at, variables: HashMap::new(), exported: Vec::new(), arguments: arguments.to_vec(), out: Vec::new(), words: 0, bytes: 0 };
+    let mut shell = Shell {
+        env,
+        at,
+        variables: HashMap::new(),
+        exported: Rc::default(),
+        arguments: arguments.to_vec(),
+        out: Vec::new(),
+        words: 0,
+        room: Cell::new(MAX_EXPANSION),
+    };
     shell.run(script, 0);
     shell.out
 }
@@ -36,11 +61,11 @@ struct Shell<'a> {
     env: &'a Env,
     at: &'a Locator,
     variables: HashMap<String, Vec<Traced>>,
-    exported: Vec<Variable>,
+    exported: Rc<Vec<Variable>>,
     arguments: Vec<Token>,
     out: Vec<CommandLine>,
     words: usize,
-    bytes: usize,
+    room: Cell<usize>,
 }
 
 /// A field: text, and the element it came from when that is not the script.
@@ -49,7 +74,7 @@ type Field = (Traced, Option<Locator>);
 impl Shell<'_> {
     fn run(&mut self, script: &Traced, level: usize) {
         for command in shell::parse(&script.text) {
-            if self.words >= MAX_WORDS || self.bytes >= 16 * MAX_TEXT {
+            if self.words >= MAX_WORDS || self.room.get() == 0 {
                 return;
             }
             self.command(&command, script, level);
@@ -63,11 +88,11 @@ impl Shell<'_> {
             }
             return;
         }
-        let mut exported = self.exported.clone();
+        let mut own = Vec::new();
         for assignment in &command.assignments {
             if let Assigned::Word(word) = &assignment.value {
                 let value = self.joined(word, script);
-                exported.push(Variable { name: assignment.name.clone(), value, at: self.at.clone(), secret: false });
+                own.push(Variable { name: assignment.name.clone(), value, at: self.at.clone(), secret: false });
             }
         }
         let first = command.words[0].literal();
@@ -89,9 +114,8 @@ impl Shell<'_> {
             }
             _ => {}
         }
-        let fields: Vec<Field> = command.words.iter().flat_map(|word| self.fields(word, script)).collect();
+        let fields: Vec<Field> = command.words.iter().flat_map(|word| self.fields(word, script)).take(MAX_WORDS).collect();
         self.words += fields.len();
-        self.bytes += fields.iter().map(|(text, _)| text.text.len()).sum::<usize>();
         match fields.first().map(|(text, _)| text.text.as_str()) {
             Some("eval") if level < MAX_LEVELS => {
                 let mut joined = Traced::default();
@@ -111,14 +135,12 @@ impl Shell<'_> {
                     self.arguments = zero.into_iter().chain(rest).collect();
                 }
             }
-            Some("shift") => {
-                if self.arguments.len() > 1 {
-                    self.arguments.remove(1);
-                }
+            Some("shift") if self.arguments.len() > 1 => {
+                self.arguments.remove(1);
             }
             Some(_) => {
                 let tokens = fields.into_iter().map(|field| self.token(field)).collect();
-                self.out.push(CommandLine { tokens, exported });
+                self.out.push(CommandLine { tokens, exported: Rc::clone(&self.exported), own });
             }
             None => {}
         }
@@ -134,7 +156,9 @@ impl Shell<'_> {
     fn assign(&mut self, assignment: &Assignment, script: &Traced) {
         let mut values = match &assignment.value {
             Assigned::Word(word) => vec![self.joined(word, script)],
-            Assigned::Array(words) => words.iter().flat_map(|word| self.fields(word, script)).map(|(text, _)| text).take(MAX_WORDS).collect(),
+            Assigned::Array(words) => {
+                words.iter().flat_map(|word| self.fields(word, script)).map(|(text, _)| text).take(MAX_WORDS).collect()
+            }
         };
         if assignment.append {
             let mut old = self.lookup(&assignment.name).unwrap_or_default();
@@ -143,23 +167,24 @@ impl Shell<'_> {
                     for value in &values {
                         last.append(value);
                     }
+                    self.spend(last.text.len());
                 }
                 _ => old.append(&mut values),
             }
             values = old;
             values.truncate(MAX_WORDS);
         }
-        self.bytes += values.iter().map(|value| value.text.len()).sum::<usize>();
         self.variables.insert(assignment.name.clone(), values);
     }
 
     fn export(&mut self, name: &str) {
         let Some(value) = self.variables.get(name).and_then(|values| values.first()).cloned() else { return };
-        let secret = aibom_facts::redact::Redactor::is_secret_name(name);
-        self.exported.retain(|variable| variable.name != name);
-        if self.exported.len() < 256 {
-            self.exported.push(Variable { name: name.to_owned(), value, at: self.at.clone(), secret });
+        if value.text.len() > MAX_EXPORT || self.exported.len() >= MAX_EXPORTS {
+            return;
         }
+        let secret = aibom_facts::redact::Redactor::is_secret_name(name);
+        // The last entry of a name is the effective one.
+        Rc::make_mut(&mut self.exported).push(Variable { name: name.to_owned(), value, at: self.at.clone(), secret });
     }
 
     /// `for NAME in WORD…`: known when there is one word.
@@ -168,7 +193,10 @@ impl Shell<'_> {
         let values: Vec<_> = words.iter().skip(2).flat_map(|word| self.fields(word, script)).map(|(text, _)| text).collect();
         let value = match values.as_slice() {
             [one] => one.clone(),
-            _ => Traced::unknown_text(format!("${name}"), Unknown { why: "undefined-variable", at: self.at.clone(), reference: name.clone() }),
+            _ => Traced::unknown_text(
+                format!("${name}"),
+                Unknown { why: "undefined-variable", at: self.at.clone(), reference: name.clone() },
+            ),
         };
         self.variables.insert(name, vec![value]);
     }
@@ -212,17 +240,24 @@ impl Shell<'_> {
 
     fn expand_into(&self, word: &Word, script: &Traced, split: bool, fields: &mut Fields) {
         for part in &word.parts {
+            if fields.done.len() >= MAX_WORDS {
+                return;
+            }
             match part {
                 Part::Literal { text, quoted } => fields.literal(text, *quoted),
                 Part::Opaque { range } => fields.append(&self.opaque(range, script)),
                 Part::Variable { name, fallback, quoted, all } => {
                     let arguments = name == "@" || name == "*";
+                    if self.room.get() == 0 {
+                        continue;
+                    }
                     if arguments || *all {
                         let values: Vec<Field> = if arguments {
                             self.arguments.iter().skip(1).map(|token| (token.text.clone(), Some(token.at.clone()))).collect()
                         } else {
                             self.lookup(name).unwrap_or_default().into_iter().map(|text| (text, None)).collect()
                         };
+                        self.spend(values.iter().map(|(text, _)| text.text.len()).sum());
                         fields.list(values);
                         continue;
                     }
@@ -232,15 +267,16 @@ impl Shell<'_> {
                         self.lookup(name)
                     };
                     let value = value.and_then(|values| values.into_iter().next());
+                    self.spend(value.as_ref().map_or(0, |value| value.text.len()));
+                    // An empty value takes the default too: nearly everybody writes `:-`, and it changes nothing for the others.
+                    let empty = value.as_ref().is_none_or(|value| value.text.is_empty());
                     match (value, fallback) {
-                        (Some(_), Fallback::Alternative(word)) => self.expand_into(word, script, split && !quoted, fields),
                         (None, Fallback::Alternative(_)) => {}
-                        // An empty value takes the default too: nearly everybody writes `:-`, and it changes nothing for the others.
-                        (Some(value), Fallback::Default(word)) if value.text.is_empty() => self.expand_into(word, script, split && !quoted, fields),
+                        (Some(_), Fallback::Alternative(word)) => self.expand_into(word, script, split && !quoted, fields),
+                        (_, Fallback::Default(word)) if empty => self.expand_into(word, script, split && !quoted, fields),
                         (Some(value), _) if *quoted || !split => fields.append(&value),
                         (Some(value), _) => fields.split(&value),
-                        (None, Fallback::Default(word)) => self.expand_into(word, script, split && !quoted, fields),
-                        (None, Fallback::None) => {
+                        (None, _) => {
                             fields.append(&Traced::unknown_text(format!("${{{name}}}"), self.env.missing(name, self.at)));
                         }
                     }
@@ -249,11 +285,20 @@ impl Shell<'_> {
         }
     }
 
+    /// Takes note of what variables put in; at least one byte each, so that empty ones end too.
+    fn spend(&self, bytes: usize) {
+        self.room.set(self.room.get().saturating_sub(bytes + 1));
+    }
+
     /// A substitution, unless it is a `$(NAME)` of Kubernetes that is known to be supplied by a reference.
     fn opaque(&self, range: &Range<usize>, script: &Traced) -> Traced {
         let text = script.text.get(range.clone()).unwrap_or_default();
         let known = script.slice(range.start.min(script.text.len())..range.end.min(script.text.len()));
-        let unknown = known.unknown().cloned().unwrap_or_else(|| Unknown { why: "undefined-variable", at: self.at.clone(), reference: String::new() });
+        let unknown = known.unknown().cloned().unwrap_or_else(|| Unknown {
+            why: "undefined-variable",
+            at: self.at.clone(),
+            reference: String::new(),
+        });
         let mut shown = Traced::default();
         shown.push(text);
         Traced::unknown_text(shown.text, unknown)
@@ -284,10 +329,14 @@ impl Fields {
 
     fn split(&mut self, value: &Traced) {
         let blank = |c: char| c == ' ' || c == '\t' || c == '\n';
+        // The text of an unknown piece only shows what stands there; its blanks separate nothing.
+        let unknown: Vec<_> =
+            value.marks.iter().filter(|(_, origin)| matches!(origin, Origin::Unknown(_))).map(|(range, _)| range.clone()).collect();
+        let inside = |index: usize| unknown.iter().any(|range| range.contains(&index));
         let mut start = None;
         let mut pieces = Vec::new();
         for (index, c) in value.text.char_indices() {
-            match (blank(c), start) {
+            match (blank(c) && !inside(index), start) {
                 (false, None) => start = Some(index),
                 (true, Some(from)) => {
                     pieces.push(from..index);

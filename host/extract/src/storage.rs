@@ -1,5 +1,7 @@
 //! Volumes that containers mount, and accelerators that they ask for.
 
+use std::collections::BTreeSet;
+
 use aibom_facts::inventory::{Class, Confidence, Data, DataKind, Device, Evidence, Finding, Key, Source};
 
 use crate::merge::{Draft, is_location};
@@ -19,9 +21,10 @@ const SOURCES: [(&str, &str, DataKind); 9] = [
 ];
 
 pub(crate) fn add(draft: &mut Draft<'_>, containers: &[Container<'_>]) {
-    for container in containers {
+    let models = draft.models_of(containers.len());
+    for (container, models) in containers.iter().zip(models) {
         let mounted = mounts(draft, container);
-        needs(draft, container, &mounted);
+        needs(draft, &models, &mounted);
         devices(draft, container);
     }
 }
@@ -38,7 +41,13 @@ fn mounts(draft: &mut Draft<'_>, container: &Container<'_>) -> Vec<(String, Key)
         let Some(content) = source.text().map(str::to_owned) else { continue };
         let mut finding = Finding::new(Class::Data, format!("{word}/{content}"), Confidence::Declared);
         for at in [source.at(), mount.at()] {
-            finding.evidence.push(Evidence { at, source: Source::VolumeSource, value: content.clone(), by: path.to_owned(), container: container.name.clone() });
+            finding.evidence.push(Evidence {
+                at,
+                source: Source::VolumeSource,
+                value: content.clone(),
+                by: path.to_owned(),
+                container: container.name.clone(),
+            });
         }
         finding.property("volume.name", name);
         finding.property("volume.mountPath", path);
@@ -65,23 +74,18 @@ fn source_of(volume: Place<'_>) -> Option<(&'static str, DataKind, Place<'_>)> {
 }
 
 /// A model whose path lies under a mount needs that volume.
-fn needs(draft: &mut Draft<'_>, container: &Container<'_>, mounted: &[(String, Key)]) {
-    for model in draft.models.values_mut() {
-        if !model.finding.evidence.iter().any(|evidence| evidence.container == container.name) {
-            continue;
-        }
-        let id = model.reference.id();
+fn needs(draft: &mut Draft<'_>, models: &BTreeSet<String>, mounted: &[(String, Key)]) {
+    for name in models {
+        let Some(model) = draft.models.get_mut(name) else { continue };
         let mut paths: Vec<&str> = model.sources.iter().map(String::as_str).collect();
         if is_location(&model.reference) {
-            paths.push(&id);
+            paths.push(name);
         }
         // The longest mount path holds the file.
-        for path in paths {
-            let holder = mounted.iter().filter(|(mount, _)| under(path, mount)).max_by_key(|(mount, _)| mount.len());
-            if let Some((_, key)) = holder {
-                model.finding.needs.insert(key.clone());
-            }
-        }
+        let holders =
+            paths.iter().filter_map(|path| mounted.iter().filter(|(mount, _)| under(path, mount)).max_by_key(|(mount, _)| mount.len()));
+        let holders: Vec<Key> = holders.map(|(_, key)| key.clone()).collect();
+        model.finding.needs.extend(holders);
     }
 }
 
@@ -120,12 +124,21 @@ fn claims(draft: &mut Draft<'_>, container: &Container<'_>, resources: Place<'_>
     let Some(list) = resources.get("claims") else { return };
     for claim in list.items() {
         let Some(name) = claim.text_of("name") else { continue };
-        let declared = container.pod.and_then(|pod| pod.get("resourceClaims")).and_then(|list| list.items().find(|item| item.text_of("name") == Some(name)));
+        let declared = container
+            .pod
+            .and_then(|pod| pod.get("resourceClaims"))
+            .and_then(|list| list.items().find(|item| item.text_of("name") == Some(name)));
         let reference = declared.and_then(|item| item.get("resourceClaimTemplateName").or_else(|| item.get("resourceClaimName")));
         let text = reference.and_then(|place| place.text()).unwrap_or(name).to_owned();
         let mut finding = Finding::new(Class::Device, format!("resource-claim/{text}"), Confidence::Declared);
         for at in reference.map(|place| place.at()).into_iter().chain([claim.at()]) {
-            finding.evidence.push(Evidence { at, source: Source::ResourceRequest, value: text.clone(), by: String::new(), container: container.name.clone() });
+            finding.evidence.push(Evidence {
+                at,
+                source: Source::ResourceRequest,
+                value: text.clone(),
+                by: String::new(),
+                container: container.name.clone(),
+            });
         }
         finding.property("container.name", &container.name);
         draft.device(Device { finding, quantities: vec!["1".to_owned()] });

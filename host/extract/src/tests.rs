@@ -1,1 +1,609 @@
-//! tests
+use std::collections::{BTreeMap, BTreeSet};
+
+use aibom_facts::inventory::{Category, Confidence, Evidence, Inventory, Model, Role, Source};
+use aibom_facts::object::Locator;
+use aibom_facts::pointer::Pointer;
+use aibom_facts::report::{Basis, Claim, Container, ContainerClass, Duty, Item, ItemClass, PodTemplate};
+use aibom_facts::tree::Visibility;
+
+use super::*;
+
+fn at(pointer: &str) -> Locator {
+    Locator::scraped(Pointer::parse(pointer).unwrap())
+}
+
+fn template(pointer: &str, name: &str, duty: Duty) -> PodTemplate {
+    PodTemplate { at: at(pointer), name: name.to_owned(), role: String::new(), duty, inherited_env: vec![], properties: vec![] }
+}
+
+fn item(class: ItemClass, text: &str, basis: Basis, pointer: &str) -> Item {
+    let name = Claim { text: text.to_owned(), basis, at: vec![at(pointer)] };
+    Item { id: String::new(), class, role: String::new(), name, version: None, sources: vec![], uses: vec![], properties: vec![] }
+}
+
+fn read(yaml: &str, report: &Report) -> Inventory {
+    let tree: Tree = serde_saphyr::from_str(yaml).unwrap();
+    let view = tree.view(tree.root(), Visibility::default());
+    let object = ObjectRef::of(&view).unwrap();
+    extract(Rules::builtin(), &Subject { objects: &[object], trees: &[Some(&view)], report, origin: Origin::Manifest })
+}
+
+/// A workload whose containers are these YAML flow maps.
+fn pod(containers: &[&str]) -> Inventory {
+    pod_with(containers, "[]", "[]")
+}
+
+fn pod_with(containers: &[&str], init: &str, volumes: &str) -> Inventory {
+    let yaml = format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: x}}\nspec: {{template: {{spec: {{containers: [{}], initContainers: {init}, volumes: {volumes}}}}}}}\n",
+        containers.join(", ")
+    );
+    read(&yaml, &Report { pod_templates: vec![template("/spec/template", "", Duty::Unknown)], ..Report::default() })
+}
+
+fn names(inventory: &Inventory) -> Vec<String> {
+    inventory.models.iter().map(|model| format!("{} {}", model.role.as_str(), model.reference.id())).collect()
+}
+
+fn runtimes(inventory: &Inventory) -> Vec<&str> {
+    inventory.runtimes.iter().map(|runtime| runtime.finding.key.name.as_str()).collect()
+}
+
+fn unresolved(inventory: &Inventory) -> Vec<String> {
+    inventory.unresolved.iter().map(|entry| format!("{} {} {} {}", entry.what, entry.why, entry.at.pointer, entry.reference)).collect()
+}
+
+fn places(evidence: &[Evidence]) -> Vec<(&str, Source, &str)> {
+    evidence.iter().map(|evidence| (evidence.at.pointer.as_str(), evidence.source, evidence.by.as_str())).collect()
+}
+
+fn only(inventory: &Inventory) -> &Model {
+    assert_eq!(inventory.models.len(), 1, "{:?}", names(inventory));
+    &inventory.models[0]
+}
+
+const BASE: &str = "/spec/template/spec/containers/0";
+
+#[test]
+fn a_positional_model_of_the_serve_command_is_the_model() {
+    // B43
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai:v0.8.5', command: [vllm, serve, org/m, --port, '8000']}"]);
+    assert_eq!(names(&found), ["main org/m"]);
+    assert_eq!(places(&only(&found).finding.evidence), [(format!("{BASE}/command/2").as_str(), Source::ContainerArg, "")]);
+    assert_eq!(runtimes(&found), ["vllm"]);
+    assert_eq!(found.runtimes[0].version.as_deref(), Some("v0.8.5"));
+    assert_eq!(found.categories, BTreeSet::from([Category::Inference]));
+    assert_eq!(found.confidence(), Confidence::Declared);
+}
+
+#[test]
+fn options_may_stand_before_a_positional_model() {
+    // B43
+    let found = pod(&["{name: a, image: x, command: [vllm, serve, --port, '8000', --dtype, auto, org/m]}"]);
+    assert_eq!(names(&found), ["main org/m"]);
+    let found = pod(&["{name: a, image: x, command: [vllm, serve, --served-model-name, a, b, --, org/m]}"]);
+    assert_eq!(names(&found), ["main org/m"]);
+    assert_eq!(only(&found).served, BTreeSet::from(["a".to_owned(), "b".to_owned()]));
+}
+
+#[test]
+fn a_positional_model_beside_the_option_is_a_conflict() {
+    // B43
+    let found = pod(&["{name: a, image: x, command: [vllm, serve, org/m, --model, other/n]}"]);
+    let model = only(&found);
+    assert_eq!(model.reference.id(), "org/m");
+    assert_eq!(model.finding.conflicts.iter().map(|conflict| conflict.value.as_str()).collect::<Vec<_>>(), ["other/n"]);
+}
+
+#[test]
+fn everything_may_stand_in_command() {
+    // B44
+    let found = pod(&["{name: a, image: 'python:3.12', command: [python3, -m, vllm.entrypoints.openai.api_server, --model, org/m]}"]);
+    assert_eq!(names(&found), ["main org/m"]);
+    assert_eq!(runtimes(&found), ["vllm"]);
+    assert_eq!(found.runtimes[0].finding.evidence[0].source, Source::ContainerArg);
+}
+
+#[test]
+fn arguments_alone_follow_the_entrypoint_of_the_image() {
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai', args: [org/m, --max-model-len, '4096']}"]);
+    assert_eq!(names(&found), ["main org/m"]);
+    assert_eq!(only(&found).finding.properties["aibom.parameter.context-length"], BTreeSet::from(["4096".to_owned()]));
+}
+
+#[test]
+fn the_last_of_a_repeated_option_wins_and_all_are_kept() {
+    // B45
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai', args: [--model, org/a, --model=org/b]}"]);
+    let model = only(&found);
+    assert_eq!(model.reference.id(), "org/b");
+    assert_eq!(places(&model.finding.evidence), [(format!("{BASE}/args/2").as_str(), Source::ContainerArg, "--model")]);
+    assert_eq!(places(&model.finding.conflicts), [(format!("{BASE}/args/1").as_str(), Source::ContainerArg, "--model")]);
+}
+
+#[test]
+fn dashes_and_underscores_are_one_spelling() {
+    // B46
+    for args in ["[--model_id=org/m]", "[--model-id=org/m]", "[--model-id, org/m]", "[--model_id, org/m]"] {
+        let found = pod(&[&format!("{{name: a, image: 'ghcr.io/huggingface/text-generation-inference:3.0', args: {args}}}")]);
+        assert_eq!(names(&found), ["main org/m"], "{args}");
+    }
+}
+
+#[test]
+fn scripts_are_read_without_running_them() {
+    // B47
+    let found = pod(&[r#"{name: a, image: x, command: [sh, -c], args: ['eval "exec vllm serve /mnt/models --served-model-name A B"']}"#]);
+    let model = only(&found);
+    assert_eq!(model.reference.id(), "/mnt/models");
+    assert_eq!(model.served, BTreeSet::from(["A".to_owned(), "B".to_owned()]));
+    assert_eq!(places(&model.finding.evidence), [(format!("{BASE}/args/0").as_str(), Source::ShellScript, "")]);
+}
+
+#[test]
+fn variables_are_expanded_where_kubernetes_or_the_shell_would() {
+    // B48
+    let env = "env: [{name: M, value: org/m}]";
+    let exec = |arg: &str| pod(&[&format!("{{name: a, image: 'vllm/vllm-openai', args: ['--model={arg}'], {env}}}")]);
+    let found = exec("$(M)");
+    assert_eq!(
+        places(&only(&found).finding.evidence),
+        [
+            (format!("{BASE}/args/0").as_str(), Source::ContainerArg, "--model"),
+            (format!("{BASE}/env/0/value").as_str(), Source::EnvVar, "M")
+        ]
+    );
+    for literal in ["${M}", "$M", "$$(M)"] {
+        let found = exec(literal);
+        assert!(found.models.is_empty(), "{literal}: {:?}", names(&found));
+        assert!(unresolved(&found)[0].starts_with("model "), "{literal}");
+    }
+    let shell = |word: &str| pod(&[&format!("{{name: a, image: x, command: [sh, -c, 'vllm serve {word}'], {env}}}")]);
+    for word in ["$M", "${M}", "$(M)", "\"$M\"", "${N:-org/m}"] {
+        assert_eq!(names(&shell(word)), ["main org/m"], "{word}");
+    }
+    assert!(shell("\\$M").models.is_empty());
+}
+
+#[test]
+fn a_served_name_is_no_identity() {
+    // B49
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai', args: [--model, org/m, --served-model-name, other/name]}"]);
+    let model = only(&found);
+    assert_eq!(model.reference.id(), "org/m");
+    assert_eq!(model.served, BTreeSet::from(["other/name".to_owned()]));
+}
+
+#[test]
+fn options_in_a_variable_lose_against_the_command_line() {
+    // B50
+    let env = "env: [{name: VLLM_ADDITIONAL_ARGS, value: '--model org/env --dtype half --max-model-len 9'}]";
+    let found = pod(&[&format!("{{name: a, image: 'vllm/vllm-openai', args: [--model, org/arg, --dtype, auto], {env}}}")]);
+    let model = only(&found);
+    assert_eq!(model.reference.id(), "org/arg");
+    assert_eq!(model.finding.properties["aibom.parameter.dtype"], BTreeSet::from(["auto".to_owned()]));
+    assert_eq!(model.finding.properties["aibom.parameter.context-length"], BTreeSet::from(["9".to_owned()]));
+    assert_eq!(model.finding.conflicts[0].source, Source::EnvVar);
+}
+
+#[test]
+fn a_path_with_a_served_name_of_the_hub_is_one_model() {
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai', args: [--model, /models/m, --served-model-name, org/m, m]}"]);
+    let model = only(&found);
+    assert_eq!(model.reference.id(), "org/m");
+    assert_eq!(model.sources, BTreeSet::from(["/models/m".to_owned()]));
+    assert_eq!(model.finding.evidence.len(), 2);
+}
+
+#[test]
+fn a_flag_and_a_variable_of_the_program_that_differ_are_a_conflict() {
+    let found = pod(&[
+        "{name: a, image: 'ghcr.io/huggingface/text-generation-inference:3.0', args: [--model-id, org/flag], env: [{name: MODEL_ID, value: org/env}]}",
+    ]);
+    let model = only(&found);
+    assert_eq!(model.reference.id(), "org/flag");
+    assert_eq!(places(&model.finding.conflicts), [(format!("{BASE}/env/0/value").as_str(), Source::EnvVar, "MODEL_ID")]);
+}
+
+#[test]
+fn a_short_name_in_a_helper_variable_supports_the_model_that_the_flag_names() {
+    // The worked example of the predecessor, which made two models of one.
+    let yaml = "apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: embed, namespace: rag}
+spec:
+  template:
+    spec:
+      initContainers: [{name: fetch, image: 'alpine:3.20'}]
+      containers:
+      - name: tei
+        image: ghcr.io/huggingface/text-embeddings-inference:1.5
+        args: [--model-id, BAAI/bge-m3]
+        env: [{name: MODEL_NAME, value: bge}]
+        volumeMounts: [{name: w, mountPath: /models/bge}]
+      volumes: [{name: w, persistentVolumeClaim: {claimName: weights-pvc}}]
+";
+    let found = read(yaml, &Report { pod_templates: vec![template("/spec/template", "", Duty::Unknown)], ..Report::default() });
+    let model = only(&found);
+    assert_eq!((model.reference.id().as_str(), model.role), ("BAAI/bge-m3", Role::Embedding));
+    assert_eq!(
+        places(&model.finding.evidence),
+        [
+            (format!("{BASE}/args/1").as_str(), Source::ContainerArg, "--model-id"),
+            (format!("{BASE}/env/0/value").as_str(), Source::EnvVarConvention, "MODEL_NAME")
+        ]
+    );
+    assert_eq!(runtimes(&found), ["tei"]);
+    assert_eq!(found.runtimes[0].version.as_deref(), Some("1.5"));
+    assert_eq!(
+        found.images.iter().map(|image| image.written.as_str()).collect::<Vec<_>>(),
+        ["alpine:3.20", "ghcr.io/huggingface/text-embeddings-inference:1.5"]
+    );
+    assert_eq!(found.data.iter().map(|data| data.name.as_str()).collect::<Vec<_>>(), ["weights-pvc"]);
+    assert_eq!(found.data[0].finding.properties["volume.mountPath"], BTreeSet::from(["/models/bge".to_owned()]));
+}
+
+#[test]
+fn values_from_elsewhere_are_unresolved_with_their_reference() {
+    // B52
+    let env = |from: &str| {
+        let container = format!("{{name: a, image: 'vllm/vllm-openai', args: ['--model=$(M)'], env: [{{name: M, valueFrom: {from}}}]}}");
+        unresolved(&pod(&[&container]))
+    };
+    assert_eq!(env("{configMapKeyRef: {name: c, key: k}}"), [format!("model configmap {BASE}/env/0/valueFrom/configMapKeyRef c")]);
+    assert_eq!(env("{secretKeyRef: {name: s, key: k}}"), [format!("model secret {BASE}/env/0/valueFrom/secretKeyRef s")]);
+    assert_eq!(env("{fieldRef: {fieldPath: metadata.name}}"), [format!("model field {BASE}/env/0/valueFrom/fieldRef metadata.name")]);
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai', args: ['--model=$(M)'], envFrom: [{configMapRef: {name: c}}]}"]);
+    assert_eq!(unresolved(&found), [format!("model configmap {BASE}/envFrom/0/configMapRef c")]);
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai', args: ['--model=$(M)']}"]);
+    assert_eq!(unresolved(&found), [format!("model undefined-variable {BASE}/args/0 M")]);
+}
+
+#[test]
+fn no_secret_value_gets_into_a_fact() {
+    // B53
+    let found = pod(&[
+        r#"{name: a, image: x, command: [sh, -c, 'vllm serve org/m --hf-token $HF_TOKEN; curl https://u:$OPENAI_API_KEY@api.openai.com'],
+            env: [{name: HF_TOKEN, value: "hf_s3cret\n"}, {name: OPENAI_API_KEY, value: sk-s3cret}, {name: MODEL_PASSWORD, value: s3cret}]}"#,
+    ]);
+    assert!(!format!("{found:?}").contains("s3cret"));
+    assert_eq!(names(&found), ["main org/m"]);
+}
+
+#[test]
+fn every_form_of_a_model_reference_keeps_its_form() {
+    // B54, B55
+    let table = [
+        ("org/m", "hub", "org/m", ""),
+        ("hf://org/m", "hub", "org/m", "hf://org/m"),
+        ("/mnt/models", "path", "/mnt/models", ""),
+        ("./m", "path", "./m", ""),
+        ("s3://b/m", "uri", "s3://b/m", ""),
+        ("gs://b/m", "uri", "gs://b/m", ""),
+        ("gpt2", "name", "gpt2", ""),
+    ];
+    for (text, form, id, source) in table {
+        let found = pod(&[&format!("{{name: a, image: 'vllm/vllm-openai', args: [--model, '{text}']}}")]);
+        let model = only(&found);
+        assert_eq!((model.reference.form(), model.reference.id().as_str()), (form, id), "{text}");
+        assert_eq!(model.sources.iter().cloned().collect::<String>(), source, "{text}");
+    }
+}
+
+#[test]
+fn look_alikes_are_no_ai_workload() {
+    // B56
+    for container in [
+        "{name: a, image: 'nginx:1.27', env: [{name: MODEL_NAME, value: org/m}, {name: MODEL_ID, value: org/m}]}",
+        "{name: a, image: 'acme/catalogue:1', command: [catalogue, --model, resnet]}",
+        "{name: a, image: 'acme/web:1', command: [sh, -c, 'git clone https://example.com/org/m && exec web --model x']}",
+        "{name: a, image: 'acme/web:1', resources: {limits: {nvidia.com/gpu: 1}}}",
+        "{name: a, image: 'acme/vllm-dashboard:1', args: [--port, '80']}",
+    ] {
+        let found = pod(&[container]);
+        assert!(
+            !found.is_ai() && found.models.is_empty() && found.runtimes.is_empty(),
+            "{container}: {:?} {:?}",
+            names(&found),
+            runtimes(&found)
+        );
+        assert_eq!(found.images.len(), 1);
+    }
+}
+
+#[test]
+fn second_models_have_roles_of_their_own() {
+    let found = pod(&[
+        r#"{name: a, image: 'vllm/vllm-openai', args: [--model, org/m, --tokenizer, org/tok, --speculative-config, '{"method":"eagle3","model":"org/draft"}',
+            --lora-modules, sql=org/sql, fr=/adapters/fr]}"#,
+    ]);
+    assert_eq!(names(&found), ["adapter /adapters/fr", "draft org/draft", "main org/m", "adapter org/sql", "tokenizer org/tok"]);
+    let sql = &found.models[3];
+    assert_eq!(sql.served, BTreeSet::from(["sql".to_owned()]));
+    assert_eq!(sql.finding.needs.iter().map(ToString::to_string).collect::<Vec<_>>(), ["model/org/m"]);
+    for none in [r#"{"method":"ngram"}"#, r#"{"method":"mtp","num_speculative_tokens":1}"#] {
+        let found = pod(&[&format!(
+            "{{name: a, image: 'vllm/vllm-openai', args: [--model, org/m, --tokenizer, org/m, --speculative-config, '{none}']}}"
+        )]);
+        assert_eq!(names(&found), ["main org/m"]);
+    }
+}
+
+#[test]
+fn an_engine_that_names_no_model_says_where_it_would_come_from() {
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai'}"]);
+    assert_eq!(unresolved(&found), [format!("model runtime-default {BASE}/image ")]);
+    let found = pod(&["{name: a, image: x, command: [python3, -m, sglang.launch_server, --config, /etc/s.yaml]}"]);
+    assert_eq!(unresolved(&found), [format!("model config-file {BASE}/command/4 /etc/s.yaml")]);
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai', args: [--model, '<your-model>']}"]);
+    assert_eq!(unresolved(&found), [format!("model template {BASE}/args/1 ")]);
+}
+
+#[test]
+fn an_engine_image_that_only_waits_or_downloads_runs_no_engine() {
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai', command: [sleep, infinity]}"]);
+    assert!(runtimes(&found).is_empty() && found.is_ai());
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai', command: [hf, download, org/m, --revision, abc]}"]);
+    assert!(runtimes(&found).is_empty());
+    assert_eq!((names(&found), only(&found).revision.as_deref()), (vec!["main org/m".to_owned()], Some("abc")));
+    assert_eq!(found.categories, BTreeSet::from([Category::DataPreparation]));
+}
+
+#[test]
+fn what_an_init_container_downloads_is_the_model_that_the_server_loads() {
+    let init = "[{name: get, image: 'python:3', command: [sh, -c, 'pip install hf && hf download org/m --local-dir /models/m']}]";
+    let found = pod_with(
+        &["{name: a, image: 'vllm/vllm-openai', args: [--model, /models/m], volumeMounts: [{name: v, mountPath: /models}]}"],
+        init,
+        "[{name: v, hostPath: {path: /data}}]",
+    );
+    let model = only(&found);
+    assert_eq!(model.reference.id(), "org/m");
+    assert_eq!(model.sources, BTreeSet::from(["/models/m".to_owned()]));
+    assert_eq!(model.finding.needs.iter().map(ToString::to_string).collect::<Vec<_>>(), ["data/hostPath//data"]);
+    assert_eq!(found.categories, BTreeSet::from([Category::Inference]));
+    // The same in one script.
+    let found = pod(&["{name: a, image: x, command: [sh, -c, 'hf download org/m --local-dir /models/m; exec vllm serve /models/m']}"]);
+    assert_eq!(only(&found).reference.id(), "org/m");
+}
+
+#[test]
+fn the_command_says_more_than_the_image() {
+    let found = pod(&["{name: a, image: 'lmcache/vllm-openai:latest', command: [lmcache_server, 0.0.0.0, '8080']}"]);
+    assert!(runtimes(&found).is_empty() && names(&found).is_empty());
+    let found = pod(&["{name: a, image: 'rayproject/ray:2.52.0', command: [bash, -c, 'ray start --head --port=6379; vllm serve org/m']}"]);
+    assert_eq!((runtimes(&found), names(&found)), (vec!["ray", "vllm"], vec!["main org/m".to_owned()]));
+}
+
+#[test]
+fn sidecars_and_init_containers_are_told_apart() {
+    let init = "[{name: i, image: 'busybox:1'}, {name: s, image: 'busybox:1', restartPolicy: Always}]";
+    let found = pod_with(&["{name: a, image: 'nginx:1'}"], init, "[]");
+    let classes: BTreeMap<&str, ContainerClass> =
+        found.images.iter().flat_map(|image| &image.containers).map(|used| (used.name.as_str(), used.class)).collect();
+    assert_eq!(classes, BTreeMap::from([("a", ContainerClass::Main), ("i", ContainerClass::Init), ("s", ContainerClass::Sidecar)]));
+    assert_eq!(found.images.len(), 2);
+}
+
+#[test]
+fn malformed_containers_are_problems_and_the_rest_is_read() {
+    let found = pod(&[
+        "{name: a, image: 'vllm/vllm-openai', args: 'not a list', command: {}}",
+        "7",
+        "{name: b, image: 5}",
+        "{name: c, image: 'nginx:1', args: [1, [2]]}",
+    ]);
+    assert_eq!(found.images.len(), 2);
+    assert_eq!(found.problems.len(), 6, "{:?}", found.problems);
+    let yaml = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\nspec: {template: {spec: {containers: {}}}}\n";
+    let found = read(
+        yaml,
+        &Report {
+            pod_templates: vec![template("/spec/template", "", Duty::Unknown), template("/nowhere", "n", Duty::Engine)],
+            ..Report::default()
+        },
+    );
+    assert_eq!(found.problems.len(), 1);
+}
+
+#[test]
+fn an_image_that_is_no_reference_is_kept_and_unresolved() {
+    let found = pod(&["{name: a, image: '${IMAGE}'}"]);
+    assert_eq!(found.images[0].written, "${IMAGE}");
+    assert!(found.images[0].reference.is_none());
+    assert_eq!(unresolved(&found), [format!("image placeholder {BASE}/image ${{IMAGE}}")]);
+}
+
+#[test]
+fn devices_volumes_and_claims_are_facts() {
+    let yaml = "apiVersion: v1
+kind: Pod
+metadata: {name: x}
+spec:
+  resourceClaims: [{name: g, resourceClaimTemplateName: gpu}]
+  containers:
+  - name: a
+    image: vllm/vllm-openai
+    args: [--model, /m/deep/x]
+    resources: {limits: {nvidia.com/gpu: 4, cpu: 2}, requests: {nvidia.com/gpu: 4}, claims: [{name: g}]}
+    volumeMounts: [{name: net, mountPath: /m}, {name: o, mountPath: /m/deep}, {name: e, mountPath: /e}]
+  volumes: [{name: net, nfs: {server: s, path: /p}}, {name: o, image: {reference: 'registry.corp/m:1'}}, {name: e, emptyDir: {}}]
+";
+    let found = read(yaml, &Report { pod_templates: vec![template("", "", Duty::Unknown)], ..Report::default() });
+    let devices: Vec<_> = found.devices.iter().map(|device| (device.finding.key.name.as_str(), device.quantities.join(","))).collect();
+    assert_eq!(devices, [("nvidia.com/gpu", "4".to_owned()), ("resource-claim/gpu", "1".to_owned())]);
+    let data: Vec<_> = found.data.iter().map(|data| data.finding.key.name.as_str()).collect();
+    assert_eq!(data, ["image/registry.corp/m:1", "nfs//p"]);
+    assert_eq!(only(&found).finding.needs.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["image/registry.corp/m:1"]);
+}
+
+#[test]
+fn hosted_services_are_known_by_key_url_and_host_and_others_in_the_cluster_are_not() {
+    let services = |env: &str| {
+        let found = pod(&[&format!("{{name: a, image: 'acme/app:1', env: [{env}]}}")]);
+        found
+            .services
+            .iter()
+            .map(|service| format!("{} {}", service.finding.key.name, service.endpoints.iter().cloned().collect::<String>()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(services("{name: OPENAI_API_KEY, valueFrom: {secretKeyRef: {name: s, key: k}}}"), ["openai "]);
+    assert_eq!(services("{name: OPENAI_BASE_URL, value: 'https://u:p@api.openai.com/v1/?x=y'}"), ["openai https://api.openai.com/v1"]);
+    assert_eq!(
+        services("{name: OPENAI_API_KEY, value: x}, {name: OPENAI_BASE_URL, value: 'http://vllm.ns.svc:8000/v1'}"),
+        Vec::<String>::new()
+    );
+    assert_eq!(services("{name: JUDGE, value: 'https://corp.openai.azure.com'}"), ["azure-openai https://corp.openai.azure.com"]);
+    assert_eq!(services("{name: HF_TOKEN, value: x}, {name: NGC_API_KEY, value: y}"), Vec::<String>::new());
+}
+
+const GRAPH: &str = "apiVersion: example.com/v1
+kind: DynamoGraphDeployment
+metadata: {name: g}
+spec:
+  backendFramework: vllm
+  env: [{name: MODEL, value: org/m}, {name: SERVED, value: m}]
+  components:
+  - name: front
+    podTemplate: {spec: {containers: [{name: main, image: 'nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0', args: [-m, dynamo.frontend, --model-name, m], env: [{name: MODEL_NAME, value: org/m}]}]}}
+  - name: work
+    podTemplate: {spec: {containers: [{name: main, image: 'registry.corp/worker:1', command: [python3, -m, dynamo.vllm, --model, $(MODEL), --served-model-name, $(SERVED)]}]}}
+";
+
+fn graph_report() -> Report {
+    let mut front = template("/spec/components/0/podTemplate", "front", Duty::Infrastructure);
+    let mut work = template("/spec/components/1/podTemplate", "work", Duty::Engine);
+    for part in [&mut front, &mut work] {
+        part.inherited_env.push(at("/spec/env"));
+    }
+    let mut engine = item(ItemClass::Runtime, "vllm", Basis::Declared, "/spec/backendFramework");
+    engine.uses.push("work".to_owned());
+    Report {
+        categories: vec!["inference".to_owned(), "cooking".to_owned()],
+        items: vec![item(ItemClass::Runtime, "dynamo", Basis::Implied, "/kind"), engine],
+        pod_templates: vec![front, work],
+        ..Report::default()
+    }
+}
+
+#[test]
+fn plumbing_that_repeats_a_workers_model_adds_places_and_no_model() {
+    let found = read(GRAPH, &graph_report());
+    let model = only(&found);
+    assert_eq!((model.reference.id().as_str(), model.role), ("org/m", Role::Main));
+    let want = [
+        "/spec/components/1/podTemplate/spec/containers/0/command/4",
+        "/spec/env/0/value",
+        "/spec/components/0/podTemplate/spec/containers/0/env/0/value",
+    ];
+    assert_eq!(model.finding.evidence.iter().map(|evidence| evidence.at.pointer.as_str()).collect::<Vec<_>>(), want);
+    assert_eq!(runtimes(&found), ["dynamo", "vllm"]);
+    assert_eq!(found.categories, BTreeSet::from([Category::Inference]));
+    let vllm: Vec<_> = found.runtimes[1].finding.evidence.iter().map(|evidence| evidence.source).collect();
+    assert_eq!(vllm, [Source::CrdField, Source::ContainerArg]);
+}
+
+#[test]
+fn plumbing_without_a_worker_names_a_target() {
+    let mut report = graph_report();
+    report.pod_templates.truncate(1);
+    let yaml = GRAPH.replace("--model-name, m]", "--model-path, org/m]");
+    assert_eq!(names(&read(&yaml, &report)), ["target org/m"]);
+}
+
+#[test]
+fn a_declared_engine_reads_the_arguments_of_an_unknown_image() {
+    let yaml = GRAPH.replace(
+        "command: [python3, -m, dynamo.vllm, --model, $(MODEL), --served-model-name, $(SERVED)]",
+        "args: [--model, org/n, --dtype, half]",
+    );
+    assert_eq!(names(&read(&yaml, &graph_report())), ["main org/n"]);
+}
+
+#[test]
+fn declared_models_join_those_of_command_lines() {
+    let mut report = graph_report();
+    report.items.push(item(ItemClass::Model, "org/m", Basis::Declared, "/spec/env/0/value"));
+    let mut adapter = item(ItemClass::Adapter, "hf://org/lora:v1", Basis::Derived, "/metadata/name");
+    adapter.id = "lora".to_owned();
+    report.items.push(adapter);
+    let found = read(GRAPH, &report);
+    assert_eq!(names(&found), ["adapter org/lora", "main org/m"]);
+    assert_eq!(found.models[0].revision.as_deref(), Some("v1"));
+    assert_eq!(found.models[0].finding.evidence[0].source, Source::Derived);
+    assert_eq!(found.models[1].finding.evidence[0].source, Source::CrdField);
+}
+
+const NIM: &str = "apiVersion: example.com/v1
+kind: NIMService
+metadata: {name: n}
+spec: {image: {repository: nvcr.io/nim/meta/llama-3.1-8b-instruct, tag: '1.8'}, storage: {cache: c}, env: [{name: NIM_USE_SGLANG, value: '1'}]}
+";
+
+fn nim_report() -> Report {
+    let image = Claim {
+        text: "nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8".to_owned(),
+        basis: Basis::Declared,
+        at: vec![at("/spec/image/repository"), at("/spec/image/tag")],
+    };
+    let container = Container {
+        name: "n".to_owned(),
+        class: ContainerClass::Main,
+        template: String::new(),
+        image: Some(image),
+        command: None,
+        args: None,
+        env: vec![at("/spec/env")],
+        env_from: vec![],
+        volume_mounts: None,
+        resources: None,
+        properties: vec![],
+    };
+    let mut cache = item(ItemClass::Configuration, "c", Basis::Declared, "/spec/storage/cache");
+    cache.role = "model-source".to_owned();
+    Report {
+        categories: vec!["inference".to_owned()],
+        items: vec![item(ItemClass::Runtime, "nim", Basis::Implied, "/kind"), cache],
+        containers: vec![container],
+        ..Report::default()
+    }
+}
+
+#[test]
+fn a_model_image_names_its_model_and_a_cache_beside_it_is_no_question() {
+    let mut report = nim_report();
+    report.items.push(item(ItemClass::Model, "meta/llama-3.1-8b-instruct", Basis::Derived, "/spec/image/repository"));
+    let found = read(NIM, &report);
+    let model = only(&found);
+    assert_eq!((model.reference.form(), model.reference.id().as_str()), ("name", "meta/llama-3.1-8b-instruct"));
+    assert_eq!(model.finding.evidence.len(), 1, "one place, one piece of evidence: {:?}", model.finding.evidence);
+    assert_eq!(runtimes(&found), ["nim", "sglang"]);
+    assert!(found.unresolved.is_empty(), "{:?}", unresolved(&found));
+}
+
+#[test]
+fn a_preset_is_the_answer_when_the_image_names_no_model() {
+    let mut report = nim_report();
+    report.containers[0].image.as_mut().unwrap().text = "nvcr.io/nim/nvidia/llm-nim:1.8".to_owned();
+    assert_eq!(unresolved(&read(NIM, &report)), ["model preset /spec/storage/cache c"]);
+    let yaml = NIM.replace(
+        "{name: NIM_USE_SGLANG, value: '1'}",
+        "{name: NIM_MODEL_NAME, value: 'hf://meta-llama/Llama-3.2-1B-Instruct'}, {name: NIM_SERVED_MODEL_NAME, value: 'a,b'}",
+    );
+    let found = read(&yaml, &report);
+    assert_eq!(names(&found), ["main meta-llama/Llama-3.2-1B-Instruct"]);
+    assert_eq!(only(&found).served.len(), 2);
+    assert!(found.unresolved.is_empty());
+}
+
+#[test]
+fn the_same_object_gives_the_same_inventory() {
+    assert_eq!(read(GRAPH, &graph_report()), read(GRAPH, &graph_report()));
+}
+
+#[test]
+fn an_empty_report_gives_an_inventory_without_facts() {
+    let found = read("apiVersion: v1\nkind: Pod\nmetadata: {generation: 3}\nspec: null\n", &Report::default());
+    assert_eq!(found.generation, Some(3));
+    assert!(!found.is_ai() && found.images.is_empty());
+}

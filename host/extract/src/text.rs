@@ -5,8 +5,8 @@ use std::ops::Range;
 use aibom_facts::inventory::Source;
 use aibom_facts::object::Locator;
 
-/// Longest text that expansion makes; a script can double a variable at every line.
-pub(crate) const MAX_TEXT: usize = 64 * 1024;
+/// Longest text that expansion makes, which is longer than any object is written; a script can double a variable at every line.
+pub(crate) const MAX_TEXT: usize = 2 * 1024 * 1024;
 
 /// A variable whose value is in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +95,11 @@ impl Traced {
             Origin::Unknown(unknown) => Some(unknown),
             Origin::Variable(_) => None,
         })
+    }
+
+    /// Nothing of it is known.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.marks.iter().any(|(range, origin)| matches!(origin, Origin::Unknown(_)) && *range == (0..self.text.len()))
     }
 
     pub(crate) fn variables(&self) -> impl Iterator<Item = &Via> {

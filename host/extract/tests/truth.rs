@@ -26,7 +26,7 @@ fn corpus() -> Option<PathBuf> {
 }
 
 fn at(pointer: &str) -> Locator {
-    Locator::scraped(Pointer::parse(pointer).unwrap())
+    Locator::scraped(Pointer::parse(pointer).expect("a JSON pointer"))
 }
 
 fn claim(text: &str, pointer: &str) -> Claim {
@@ -51,7 +51,7 @@ impl Object<'_> {
     }
 
     fn text(&self, pointer: &str) -> Option<String> {
-        self.node(pointer).and_then(|node| self.tree.text(node)).map(str::to_owned)
+        self.node(pointer).and_then(|node| self.tree.scalar(node)).map(str::to_owned)
     }
 
     fn place(&self, pointer: &str) -> Option<Locator> {
@@ -139,7 +139,7 @@ fn nim(object: &Object<'_>) -> Report {
     report.containers.push(container);
     if let Some(name) = object.text("/spec/storage/nimCache/name") {
         let mut cache = item(ItemClass::Configuration, claim(&name, "/spec/storage/nimCache/name"));
-        cache.role = "model-source".to_owned();
+        cache.role.push_str("model-source");
         report.items.push(cache);
     }
     if text("/spec/storage/nimCache/profile").contains("tensorrt_llm") {
@@ -217,7 +217,8 @@ fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> + us
 }
 
 /// Runtimes that a careful reader may or may not name.
-const TOLERATED: [&str; 11] = ["ray", "jax", "pytorch", "transformers", "mlflow", "huggingface", "lmcache", "dynamo", "mlserver", "accelerate", "deepspeed"];
+const TOLERATED: [&str; 11] =
+    ["ray", "jax", "pytorch", "transformers", "mlflow", "huggingface", "lmcache", "dynamo", "mlserver", "accelerate", "deepspeed"];
 
 fn sets<T: Ord>(tally: &mut Tally, what: &'static str, kind: &str, want: &BTreeSet<T>, have: &BTreeSet<T>) {
     tally.count(what, kind, want.intersection(have).count(), want.difference(have).count(), have.difference(want).count());
@@ -230,7 +231,13 @@ fn compare(label: &Value, inventory: &Inventory, tally: &mut Tally) {
     if ai != inventory.is_ai() {
         eprintln!("{place}: ai {} expected {ai} ({:?})", inventory.is_ai(), inventory.categories);
     }
-    tally.count("ai", kind, usize::from(ai && inventory.is_ai()), usize::from(ai && !inventory.is_ai()), usize::from(!ai && inventory.is_ai()));
+    tally.count(
+        "ai",
+        kind,
+        usize::from(ai && inventory.is_ai()),
+        usize::from(ai && !inventory.is_ai()),
+        usize::from(!ai && inventory.is_ai()),
+    );
     if !ai {
         return;
     }
@@ -241,10 +248,12 @@ fn compare(label: &Value, inventory: &Inventory, tally: &mut Tally) {
     }
     sets(tally, "categories", kind, &want, &have);
 
-    let images = list(label, "containers").map(|container| (field(container, "image").trim().to_owned(), field(container, "at").to_owned()));
+    let images =
+        list(label, "containers").map(|container| (field(container, "image").trim().to_owned(), field(container, "at").to_owned()));
     let want: BTreeSet<(String, String)> = images.filter(|(image, _)| !image.is_empty()).collect();
     let evidence = inventory.images.iter().flat_map(|image| &image.finding.evidence);
-    let have: BTreeSet<(String, String)> = evidence.map(|evidence| (evidence.value.trim().to_owned(), evidence.at.pointer.to_string())).collect();
+    let have: BTreeSet<(String, String)> =
+        evidence.map(|evidence| (evidence.value.trim().to_owned(), evidence.at.pointer.to_string())).collect();
     for missed in want.symmetric_difference(&have) {
         eprintln!("{place}: image {missed:?}");
     }
@@ -252,7 +261,8 @@ fn compare(label: &Value, inventory: &Inventory, tally: &mut Tally) {
 
     let want: BTreeSet<String> = list(label, "runtimes").map(|runtime| field(runtime, "name").to_owned()).collect();
     let have: BTreeSet<String> = inventory.runtimes.iter().map(|runtime| runtime.finding.key.name.clone()).collect();
-    let missed: Vec<&String> = want.difference(&have).filter(|name| name.as_str() == "dynamo" || !TOLERATED.contains(&name.as_str())).collect();
+    let missed: Vec<&String> =
+        want.difference(&have).filter(|name| name.as_str() == "dynamo" || !TOLERATED.contains(&name.as_str())).collect();
     let wrong: Vec<&String> = have.difference(&want).filter(|name| !TOLERATED.contains(&name.as_str())).collect();
     if !missed.is_empty() || !wrong.is_empty() {
         eprintln!("{place}: runtimes missed {missed:?} wrong {wrong:?}");
@@ -260,7 +270,8 @@ fn compare(label: &Value, inventory: &Inventory, tally: &mut Tally) {
     tally.count("runtimes", kind, want.intersection(&have).count(), missed.len(), wrong.len());
     models(label, inventory, tally, &place);
 
-    let want: BTreeSet<(String, String)> = list(label, "unresolved").map(|entry| (field(entry, "at").to_owned(), field(entry, "why").to_owned())).collect();
+    let want: BTreeSet<(String, String)> =
+        list(label, "unresolved").map(|entry| (field(entry, "at").to_owned(), field(entry, "why").to_owned())).collect();
     let unknown = inventory.unresolved.iter().filter(|entry| entry.what != "image");
     let have: BTreeSet<(String, String)> = unknown.map(|entry| (entry.at.pointer.to_string(), entry.why.clone())).collect();
     if want != have {
@@ -285,7 +296,11 @@ fn models(label: &Value, inventory: &Inventory, tally: &mut Tally, place: &str) 
         let mut names: BTreeSet<&str> = model.sources.iter().map(String::as_str).collect();
         names.insert(&id);
         let by_source = |index: &usize| texts(&labels[*index]["sources"]).iter().any(|source| names.contains(source.as_str()));
-        let hit = open.iter().copied().find(|index| field(labels[*index], "id") == id).or_else(|| open.iter().copied().find(|index| by_source(index)));
+        let hit = open
+            .iter()
+            .copied()
+            .find(|index| field(labels[*index], "id") == id)
+            .or_else(|| open.iter().copied().find(|index| by_source(index)));
         let Some(index) = hit else {
             // Several findings for the several places of one model are tolerated.
             if !labels.iter().any(|label| texts(&label["sources"]).contains(&id)) {
@@ -339,7 +354,8 @@ fn extraction_keeps_its_recall_and_precision_on_the_truth_set() {
         let object = ObjectRef::of(&view).unwrap();
         assert_eq!(object.kind, kind, "{} document {index}", field(&label, "file"));
         let report = report(&view).unwrap();
-        let inventory = extract(Rules::builtin(), &Subject { objects: &[object], trees: &[Some(&view)], report: &report, origin: Origin::Manifest });
+        let inventory =
+            extract(Rules::builtin(), &Subject { objects: &[object], trees: &[Some(&view)], report: &report, origin: Origin::Manifest });
         compare(&label, &inventory, &mut tally);
         compared += 1;
     }
@@ -347,5 +363,26 @@ fn extraction_keeps_its_recall_and_precision_on_the_truth_set() {
         let (recall, precision) = (tally.recall(what, kind), tally.precision(what, kind));
         eprintln!("{what:12} {kind:28} {found:4} found {missed:4} missed {wrong:4} wrong   recall {recall:.3} precision {precision:.3}");
     }
-    assert!(compared >= 90, "{compared} labels compared");
+    assert!(compared >= 88, "{compared} labels compared");
+    // What this version reaches, with a little room for corrected labels.
+    let floors = [
+        ("images", 1.0, 1.0),
+        ("models", 0.93, 0.98),
+        ("roles", 1.0, 1.0),
+        ("runtimes", 0.99, 0.99),
+        ("services", 1.0, 1.0),
+        ("pointers", 0.97, 0.99),
+        ("ai", 0.87, 1.0),
+        ("categories", 0.82, 0.93),
+        ("unresolved", 0.5, 1.0),
+    ];
+    for (what, recall, precision) in floors {
+        assert!(tally.recall(what, "all") >= recall, "{what}: recall {:.3} < {recall}", tally.recall(what, "all"));
+        assert!(tally.precision(what, "all") >= precision, "{what}: precision {:.3} < {precision}", tally.precision(what, "all"));
+    }
+    for kind in STRUCTURED {
+        for what in ["ai", "images", "models", "runtimes", "categories"] {
+            assert!(tally.recall(what, kind) >= 1.0 && tally.precision(what, kind) >= 1.0, "{what} of {kind}");
+        }
+    }
 }

@@ -1,1 +1,123 @@
+use aibom_facts::pointer::Pointer;
+use aibom_facts::tree::Tree;
+use proptest::prelude::*;
+
 use super::*;
+
+fn at(pointer: &str) -> Locator {
+    Locator::scraped(Pointer::parse(pointer).unwrap())
+}
+
+fn env(list: &str) -> Env {
+    let tree = Tree::from_json(list.as_bytes()).unwrap();
+    let mut env = Env::default();
+    env.add_list(&tree, 0, tree.root(), &mut Vec::new());
+    env
+}
+
+fn argument(text: &str, pointer: &str) -> Token {
+    Token { text: Traced::plain(text), at: at(pointer), source: Source::ContainerArg }
+}
+
+fn run_with(script: &str, env: &Env, arguments: &[Token]) -> Vec<Vec<String>> {
+    let lines = commands(&env.expand(script), &at("/args/0"), arguments, env);
+    lines.into_iter().map(|line| line.tokens.into_iter().map(|token| token.text.text).collect()).collect()
+}
+
+fn run(script: &str) -> Vec<Vec<String>> {
+    run_with(script, &env("[]"), &[])
+}
+
+#[test]
+fn assignments_reach_the_commands_behind_them() {
+    assert_eq!(run("M=Qwen/Qwen3-8B\nexport P=/models/$M\nvllm serve \"$P\""), [["vllm", "serve", "/models/Qwen/Qwen3-8B"]]);
+    assert_eq!(run("A=a; A+=b; x ${A}c ${B:-d} ${A:+e} ${B:+f}"), [["x", "abc", "d", "e"]]);
+}
+
+#[test]
+fn values_without_quotes_are_split_and_quoted_ones_are_not() {
+    assert_eq!(run("A='--model m --tp 2'\nx $A y"), [["x", "--model", "m", "--tp", "2", "y"]]);
+    assert_eq!(run("A='b c'\nx \"$A\" pre$A"), [["x", "b c", "preb", "c"]]);
+    assert_eq!(run("A=''\nx $A \"$A\""), [["x", ""]]);
+}
+
+#[test]
+fn arrays_become_one_word_per_element() {
+    assert_eq!(run("A=(--model 'a b')\nA+=(--x)\ny \"${A[@]}\""), [["y", "--model", "a b", "--x"]]);
+}
+
+#[test]
+fn arguments_of_the_script_keep_their_own_place() {
+    let lines = commands(
+        &Traced::plain("exec vllm serve \"$@\" $1"),
+        &at("/command/2"),
+        &[argument("sh", "/command/3"), argument("a/b", "/args/0")],
+        &env("[]"),
+    );
+    let places: Vec<_> = lines[0].tokens.iter().map(|token| (token.text.text.as_str(), token.at.pointer.as_str())).collect();
+    assert_eq!(
+        places,
+        [("exec", "/command/2"), ("vllm", "/command/2"), ("serve", "/command/2"), ("a/b", "/args/0"), ("a/b", "/command/2")]
+    );
+}
+
+#[test]
+fn what_eval_is_given_is_read_again() {
+    // B47
+    assert_eq!(
+        run("eval \"exec vllm serve /mnt/models --served-model-name A B\""),
+        [["exec", "vllm", "serve", "/mnt/models", "--served-model-name", "A", "B"]]
+    );
+}
+
+#[test]
+fn kubernetes_expands_before_the_shell_and_its_variables_show() {
+    let env = env(r#"[{"name":"M","value":"a/b"},{"name":"S","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]"#);
+    let lines = commands(&env.expand("x $(M) $M $(S) $(date)"), &at("/args/0"), &[], &env);
+    let tokens = &lines[0].tokens;
+    let names = |token: &Token| token.text.variables().map(|via| via.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&tokens[1]), ["M"]);
+    assert_eq!(names(&tokens[2]), ["M"]);
+    assert_eq!(tokens[3].text.unknown().map(|unknown| (unknown.why, unknown.reference.as_str())), Some(("secret", "s")));
+    assert_eq!(tokens[4].text.unknown().map(|unknown| unknown.why), Some("undefined-variable"));
+}
+
+#[test]
+fn a_variable_that_nobody_sets_is_unknown_and_a_map_may_supply_it() {
+    let plain = env("[]");
+    let lines = commands(&Traced::plain("x $M"), &at("/args/0"), &[], &plain);
+    assert_eq!(lines[0].tokens[1].text.unknown().map(|unknown| unknown.why), Some("undefined-variable"));
+    let tree = Tree::from_json(br#"[{"secretRef":{"name":"s"}},{"configMapRef":{"name":"c"}}]"#).unwrap();
+    let mut env = env("[]");
+    env.add_from(&tree, 0, tree.root());
+    let lines = commands(&Traced::plain("x $M"), &at("/args/0"), &[], &env);
+    let unknown = lines[0].tokens[1].text.unknown().unwrap();
+    assert_eq!((unknown.why, unknown.reference.as_str(), unknown.at.pointer.as_str()), ("configmap", "c", "/1/configMapRef"));
+}
+
+#[test]
+fn a_loop_over_one_word_is_known_and_over_several_is_not() {
+    assert_eq!(run("for m in a/b; do get $m; done"), [["get", "a/b"]]);
+    let lines = commands(&Traced::plain("for m in a b; do get $m; done"), &at(""), &[], &env("[]"));
+    assert!(lines[0].tokens[1].text.unknown().is_some());
+}
+
+#[test]
+fn doubling_variables_do_not_grow_without_end() {
+    let mut script = String::from("A=xxxxxxxx\n");
+    for _ in 0..200 {
+        script.push_str("A=$A$A\n");
+    }
+    script.push_str(&"y $A $A $A $A\n".repeat(1000));
+    let lines = commands(&Traced::plain(script), &at(""), &[], &env("[]"));
+    let bytes: usize = lines.iter().flat_map(|line| &line.tokens).map(|token| token.text.text.len()).sum();
+    assert!(bytes <= 3 * MAX_EXPANSION, "{bytes}");
+}
+
+proptest! {
+    #[test]
+    fn any_script_expands(script in "[a-c \\n'\"\\\\$(){}<>|&;#=+@*`:]{0,120}") {
+        let env = env(r#"[{"name":"a","value":"$(b) c"},{"name":"b","value":"$a"}]"#);
+        let _ = run_with(&script, &env, &[argument("z", "/0")]);
+    }
+}

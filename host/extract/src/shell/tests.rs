@@ -53,7 +53,10 @@ fn comments_end_at_the_line_and_a_hash_inside_a_word_is_plain() {
 
 #[test]
 fn variables_are_kept_with_their_defaults() {
-    assert_eq!(words(r#"x $A ${B} "${C:-org/m}" ${D:+y} ${E%/} ${F:?gone}"#), [vec!["x", "<A>", "<B>", "<C|org/m>", "<D+y>", "<?>", "<F>"]]);
+    assert_eq!(
+        words(r#"x $A ${B} "${C:-org/m}" ${D:+y} ${E%/} ${F:?gone}"#),
+        [vec!["x", "<A>", "<B>", "<C|org/m>", "<D+y>", "<?>", "<F>"]]
+    );
     assert_eq!(words("x ${A:-${B:-c}}/d"), [vec!["x", "<A|<B|c>>/d"]]);
 }
 

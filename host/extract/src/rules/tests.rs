@@ -1,0 +1,47 @@
+use super::*;
+
+#[test]
+fn the_built_in_files_are_valid_and_complete() {
+    let rules = Rules::parse(builtin::RUNTIMES.iter().copied()).unwrap();
+    for name in ["vllm", "sglang", "tensorrt-llm", "tgi", "tei", "triton", "ollama", "llama.cpp", "nim", "dynamo", "fastvideo"] {
+        assert!(rules.runtime(name).is_some(), "{name}");
+    }
+    for (file, _) in builtin::RUNTIMES {
+        assert!(rules.runtimes.iter().any(|runtime| format!("{}.yaml", runtime.name) == *file), "{file} is not named after its runtime");
+    }
+    for runtime in &rules.runtimes {
+        let known = !runtime.launch.is_empty() || !runtime.images.repositories.is_empty() || !runtime.images.names.is_empty();
+        assert!(known, "{} can never be recognised", runtime.name);
+        for host in runtime.images.repositories.iter().map(|repository| repository.path.split('/').next().unwrap_or_default()) {
+            assert!(host.contains(['.', ':']) || host == "localhost", "{}: `{host}` is no host", runtime.name);
+        }
+    }
+}
+
+fn error(files: &[(&str, &str)]) -> String {
+    Rules::parse(files.iter().copied()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_bad_file_is_an_error_that_says_where() {
+    assert!(error(&[("a.yaml", "name: a\nflags: []")]).starts_with("a.yaml: "));
+    assert!(error(&[("a.yaml", "name: a\nflags: []")]).contains("flags"));
+    assert_eq!(error(&[("a.yaml", "name: a"), ("b.yaml", "name: b\naliases: [a]")]), "b.yaml: `a` is defined twice");
+    assert_eq!(
+        error(&[("a.yaml", "name: a\nlaunch: [{programs: [x], engine: y}]")]),
+        "a.yaml: `y` is no runtime that another file defines"
+    );
+    assert_eq!(error(&[("a.yaml", "name: a\nlaunch: [{words: [x]}]")]), "a.yaml: a launcher needs programs, modules, scripts or code");
+    assert_eq!(error(&[("a.yaml", "name: a\noptions: {model: [model]}")]), "a.yaml: option `model` must start with a dash");
+    assert_eq!(error(&[("a.yaml", "name: a\noptions: {model: [--a_b]}\nswitches: [--a-b]")]), "a.yaml: option `--a-b` is given twice");
+    assert_eq!(error(&[("a.yaml", "name: A")]), "a.yaml: name `A` must be lower case");
+    assert_eq!(error(&[("a.yaml", "name: a\nimages: {repositories: [x]}")]), "a.yaml: repository `x` needs a host");
+    assert!(error(&[("conventions.yaml", "wrappers: 7")]).starts_with("conventions.yaml: "));
+}
+
+#[test]
+fn names_and_aliases_are_found_in_any_case() {
+    let rules = Rules::builtin();
+    assert_eq!(rules.runtime("TRTLLM").map(|runtime| runtime.name.as_str()), Some("tensorrt-llm"));
+    assert!(rules.runtime("nothing").is_none());
+}
