@@ -18,9 +18,8 @@ pub struct Document {
 }
 
 impl Document {
-    /// Closes a document: hash, then serial number and version. `identity` is cluster and workload UID where both are known.
-    pub(crate) fn close(mut bom: Bom, identity: Option<(&str, &str)>, version: u32) -> Self {
-        let content_hash = content_hash(&bom);
+    /// Numbers a document. `identity` is cluster and workload UID where both are known.
+    pub(crate) fn close(mut bom: Bom, content_hash: String, identity: Option<(&str, &str)>, version: u32) -> Self {
         let (name, version) = match identity {
             Some((cluster, workload)) => (format!("{cluster}/{workload}"), version.max(1)),
             None => (content_hash.clone(), 1),
@@ -67,20 +66,11 @@ impl Document {
     }
 }
 
-fn content_hash(bom: &Bom) -> String {
-    let mut content = bom.clone();
-    content.serial_number = None;
-    content.version = None;
-    content.metadata.timestamp = None;
-    content.metadata.tools = None;
-    content.metadata.properties.clear();
-    content.citations.clear();
-    for component in &mut content.components {
-        for identity in component.evidence.iter_mut().flat_map(|evidence| &mut evidence.identity) {
-            identity.tools.clear();
-        }
+impl Bom {
+    /// SHA-256 in lower-case hex over the compact form. Taken before the envelope is around the content.
+    pub(crate) fn sha256(&self) -> String {
+        hex(&Sha256::digest(json(self)))
     }
-    hex(&Sha256::digest(json(&content)))
 }
 
 /// The structures hold text, booleans, finite numbers and lists of them, all of which JSON can write.

@@ -161,7 +161,7 @@ impl Drafts {
 }
 
 /// The purl as text, unless the filter would touch it or what it was made from.
-fn clean_purl(purl: Option<Purl>, parts: &[&str], scrubber: &Scrubber) -> Option<String> {
+fn clean_purl(purl: Option<Purl>, parts: &[&str], scrubber: &mut Scrubber) -> Option<String> {
     if parts.iter().any(|part| !scrubber.is_masked(part)) {
         return None;
     }
@@ -215,7 +215,7 @@ fn draft_model(model: &Model, root: &str, scrubber: &mut Scrubber) -> Draft {
 }
 
 /// Adds a link, or says why not: a text that is no IRI reference is refused by readers, and one with credentials is shown to nobody.
-fn link(draft: &mut Draft, reference_type: &'static str, text: &str, scrubber: &Scrubber) -> bool {
+fn link(draft: &mut Draft, reference_type: &'static str, text: &str, scrubber: &mut Scrubber) -> bool {
     match linkable(text, scrubber) {
         Ok(()) => {
             draft.links.insert(ExternalReference { url: text.to_owned(), reference_type });
@@ -228,7 +228,7 @@ fn link(draft: &mut Draft, reference_type: &'static str, text: &str, scrubber: &
     }
 }
 
-fn linkable(text: &str, scrubber: &Scrubber) -> Result<(), &'static str> {
+fn linkable(text: &str, scrubber: &mut Scrubber) -> Result<(), &'static str> {
     url::check(text).map_err(Unfit::as_str)?;
     if scrubber.is_clean(text) { Ok(()) } else { Err("secret") }
 }

@@ -42,7 +42,7 @@ pub(crate) fn settle(word: Confidence, best: Option<u8>) -> Confidence {
 }
 
 /// Word and identity entries. The effective identity comes first, then what else was concluded (strongest first), conflicts included.
-pub(crate) fn identity(of: &Identified<'_>, word: Confidence, objects: &[ObjectRef], tools: &[String]) -> (Confidence, Vec<Identity>) {
+pub(crate) fn identity(of: &Identified<'_>, word: Confidence, objects: &[ObjectRef]) -> (Confidence, Vec<Identity>) {
     let mut groups: BTreeMap<(&'static str, String), Vec<&Evidence>> = BTreeMap::new();
     let main = (of.field, of.value.clone());
     for (i, evidence) in of.evidence.iter().enumerate() {
@@ -96,7 +96,8 @@ pub(crate) fn identity(of: &Identified<'_>, word: Confidence, objects: &[ObjectR
             confidence: fraction(number),
             concluded_value: value,
             methods: methods(&pieces, objects),
-            tools: tools.to_vec(),
+            // Who found it is no content; it is added with the envelope.
+            tools: Vec::new(),
         })
         .collect();
     (word, identities)

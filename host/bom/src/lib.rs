@@ -3,9 +3,9 @@
 //! # Data model
 //!
 //! ```text
-//!  Inventory ──> drafts ──────> components, services ──> filter ──────────> hash, serial ──> Document
-//!                one per        properties, evidence,    secrets, control   (over what        bytes
-//!                bom-ref        references               characters, length  stays the same)
+//!  Inventory ──> drafts ──────> components, services ──> filter ───────────> content hash ──> envelope ──> Document
+//!                one per        properties, evidence,    secrets, control                     tools, time,   bytes
+//!                bom-ref        references               characters, length                   serial number
 //! ```
 //!
 //! * A **draft** is a finding in CycloneDX's terms. Findings with the same bom-ref are joined into one (see the table of bom-refs in
@@ -39,7 +39,9 @@ use aibom_facts::inventory::{Inventory, Tool};
 mod cyclonedx;
 mod document;
 mod draft;
+mod envelope;
 mod evidence;
+mod filter;
 pub mod lint;
 mod names;
 mod reference;

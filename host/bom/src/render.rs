@@ -1,37 +1,28 @@
 //! Inventory to document.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use aibom_facts::inventory::{Class, Confidence, Inventory, Origin, Tool};
+use aibom_facts::inventory::{Class, Confidence, Inventory, Origin};
 
 use crate::cyclonedx::{
-    Bom, Citation, Component, Composition, DataReference, Dependency, Evidence, Hash, Lifecycle, Metadata, ModelCard, ModelParameters,
-    Pedigree, Property, Service, Tools,
+    Bom, Component, Composition, DataReference, Dependency, Evidence, Lifecycle, Metadata, ModelCard, ModelParameters, Pedigree, Property,
+    Service,
 };
 use crate::document::Document;
 use crate::draft::{Draft, Drafts};
 use crate::evidence::{Identified, identity, location, occurrences, place, settle};
+use crate::filter::{UNNAMED, filter};
 use crate::scrub::Scrubber;
-use crate::strings::Strings;
-use crate::{Options, PropertyNames, SpecVersion, names, reference, url};
+use crate::{Options, PropertyNames, SpecVersion, envelope, names, reference, url};
 
-/// Name of something whose name is empty: CycloneDX wants one.
-const UNNAMED: &str = "unnamed";
-
-type Pairs = BTreeSet<(String, String)>;
+/// Names, written with dots, and values of properties.
+pub(crate) type Pairs = BTreeSet<(String, String)>;
 
 pub(crate) fn render(inventory: &Inventory, options: &Options) -> Document {
     let mut scrubber = Scrubber::new();
     let root_reference = reference::root(inventory, options.cluster_uid.as_deref(), &mut scrubber);
     let drafts = Drafts::of(inventory, &root_reference, &mut scrubber);
-    let tools = tools(inventory, &options.producer, &mut scrubber);
-    // Masking references is no redaction of a component; what a component loses is noted when it is filtered.
-    scrubber.take();
-
-    let scrapers: Vec<String> =
-        tools.iter().filter(|(tool, _)| inventory.tools.contains(*tool)).map(|(_, reference)| reference.clone()).collect();
-    let finders = if scrapers.is_empty() { tools.get(&options.producer).cloned().into_iter().collect() } else { sorted(scrapers) };
-    let context = Context { inventory, options, drafts: &drafts, finders: &finders };
+    let context = Context { inventory, options, drafts: &drafts };
 
     let mut components = Vec::new();
     let mut services = Vec::new();
@@ -51,9 +42,8 @@ pub(crate) fn render(inventory: &Inventory, options: &Options) -> Document {
         }
     }
     components.sort_by(|a, b| (a.component_type, &a.bom_ref).cmp(&(b.component_type, &b.bom_ref)));
-    let confidence = sure.into_iter().min().unwrap_or(Confidence::Unresolved);
 
-    let mut bom = Bom {
+    let mut content = Bom {
         schema: match options.spec_version {
             SpecVersion::V1_6 => "http://cyclonedx.org/schema/bom-1.6.schema.json",
             SpecVersion::V1_7 => "http://cyclonedx.org/schema/bom-1.7.schema.json",
@@ -63,41 +53,32 @@ pub(crate) fn render(inventory: &Inventory, options: &Options) -> Document {
         serial_number: None,
         version: None,
         metadata: Metadata {
-            timestamp: Some(options.timestamp.clone()),
+            timestamp: None,
             lifecycles: vec![Lifecycle {
                 phase: match inventory.origin {
                     Origin::Manifest => "discovery",
                     Origin::Cluster => "operations",
                 },
             }],
-            tools: Some(Tools { components: tool_components(&tools) }),
+            tools: None,
             component: context.root(&root_reference),
-            properties: context.document_properties(confidence),
+            properties: Vec::new(),
         },
+        components,
+        services,
         dependencies: dependencies(&root_reference, &drafts),
         compositions: compositions(&root_reference, &drafts),
         citations: Vec::new(),
-        components,
-        services,
     };
-    filter(&mut bom, &mut scrubber, options.property_names);
-    if options.spec_version == SpecVersion::V1_7 {
-        bom.citations = citations(&bom, &finders);
-    }
-    let uid = inventory.subject().and_then(|subject| subject.uid.as_deref());
-    let identity = match inventory.origin {
-        Origin::Cluster => options.cluster_uid.as_deref().zip(uid),
-        Origin::Manifest => None,
-    };
-    Document::close(bom, identity, options.version)
+    filter(&mut content, &mut scrubber, options.property_names);
+    let confidence = sure.into_iter().min().unwrap_or(Confidence::Unresolved);
+    envelope::close(content, inventory, options, confidence, &mut scrubber)
 }
 
 struct Context<'a> {
     inventory: &'a Inventory,
     options: &'a Options,
     drafts: &'a Drafts,
-    /// References of the tools that found things.
-    finders: &'a [String],
 }
 
 impl Context<'_> {
@@ -110,7 +91,7 @@ impl Context<'_> {
             (None, None) => ("name", draft.name.clone()),
         };
         let identified = Identified { field, value, id: draft.id.clone(), evidence: &draft.evidence, conflicts: &draft.conflicts };
-        let (word, identity) = identity(&identified, draft.confidence, objects, self.finders);
+        let (word, identity) = identity(&identified, draft.confidence, objects);
         let occurrences = occurrences(draft.evidence.iter().chain(&draft.conflicts), objects);
         let evidence = (!identity.is_empty() || !occurrences.is_empty()).then_some(Evidence { identity, occurrences });
         let is_model = draft.class == Class::Model;
@@ -165,7 +146,7 @@ impl Context<'_> {
                 add(name, first.by.clone());
             }
         }
-        self.spelled(pairs)
+        spelled(pairs, self.options.property_names)
     }
 
     /// An empty card is taken away by [`tidy`].
@@ -179,7 +160,7 @@ impl Context<'_> {
             .filter(|needed| needed.dataset)
             .map(|needed| DataReference { reference: needed.reference.clone() })
             .collect();
-        ModelCard { model_parameters: Some(ModelParameters { task, datasets }), properties: self.spelled(settings) }
+        ModelCard { model_parameters: Some(ModelParameters { task, datasets }), properties: spelled(settings, self.options.property_names) }
     }
 
     /// The models that an adapter was made from. They stand here by name; what they are in the document says `dependencies`.
@@ -250,35 +231,20 @@ impl Context<'_> {
             group,
             name,
             version: inventory.generation.map(|generation| format!("gen-{generation}")),
-            properties: self.spelled(pairs),
+            properties: spelled(pairs, self.options.property_names),
             ..Component::default()
         }
     }
+}
 
-    /// Properties of the document itself: its confidence, and who made it. None of them is content.
-    fn document_properties(&self, confidence: Confidence) -> Vec<Property> {
-        let mut pairs = Pairs::new();
-        let mut add = |name: &str, value: &str| pairs.insert((name.to_owned(), value.to_owned()));
-        add("aibom.confidence", confidence.as_str());
-        add("aibom.controller.name", &self.options.producer.name);
-        add("aibom.controller.version", &self.options.producer.version);
-        for (i, tool) in self.inventory.tools.iter().enumerate() {
-            add(&format!("aibom.scrape.{i}.scraperName"), &tool.name);
-            add(&format!("aibom.scrape.{i}.scraperVersion"), &tool.version);
-            add(&format!("aibom.scrape.{i}.method"), "spec");
-        }
-        self.spelled(pairs)
-    }
-
-    /// Sorted by name and value; entries without value say nothing and are left out.
-    fn spelled(&self, pairs: Pairs) -> Vec<Property> {
-        let spelled: BTreeSet<Property> = pairs
-            .into_iter()
-            .map(|(name, value)| Property { name: names::spell(&name, self.options.property_names), value })
-            .filter(|property| !property.name.trim().is_empty() && !property.value.trim().is_empty())
-            .collect();
-        spelled.into_iter().collect()
-    }
+/// Properties sorted by name and value. Entries without value say nothing and are left out.
+pub(crate) fn spelled(pairs: Pairs, form: PropertyNames) -> Vec<Property> {
+    let spelled: BTreeSet<Property> = pairs
+        .into_iter()
+        .map(|(name, value)| Property { name: names::spell(&name, form), value })
+        .filter(|property| !property.name.trim().is_empty() && !property.value.trim().is_empty())
+        .collect();
+    spelled.into_iter().collect()
 }
 
 /// Property that names what made a piece of evidence count, as readers of the older form know it.
@@ -302,40 +268,6 @@ fn is_in_cluster(endpoint: &str) -> bool {
             || labels[1..].contains(&"svc")
             || labels.ends_with(&["cluster", "local"])
     })
-}
-
-/// Tools with their references, the producer among them.
-fn tools<'a>(inventory: &'a Inventory, producer: &'a Tool, scrubber: &mut Scrubber) -> BTreeMap<&'a Tool, String> {
-    let all: BTreeSet<&Tool> = inventory.tools.iter().chain([producer]).collect();
-    let mut taken = BTreeSet::new();
-    let mut references = BTreeMap::new();
-    for tool in all {
-        let reference = reference::tool(tool, |text| taken.contains(text), scrubber);
-        taken.insert(reference.clone());
-        references.insert(tool, reference);
-    }
-    references
-}
-
-fn tool_components(tools: &BTreeMap<&Tool, String>) -> Vec<Component> {
-    let mut components: Vec<Component> = tools
-        .iter()
-        .map(|(tool, reference)| Component {
-            component_type: "application",
-            bom_ref: Some(reference.clone()),
-            name: tool.name.clone(),
-            version: (!tool.version.is_empty()).then(|| tool.version.clone()),
-            hashes: tool
-                .sha256
-                .iter()
-                .filter(|hex| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
-                .map(|hex| Hash { alg: "SHA-256", content: hex.to_ascii_lowercase() })
-                .collect(),
-            ..Component::default()
-        })
-        .collect();
-    components.sort_by(|a, b| a.bom_ref.cmp(&b.bom_ref));
-    components
 }
 
 /// Every reference once. The workload depends on everything that was found in it.
@@ -367,96 +299,5 @@ fn compositions(root_reference: &str, drafts: &Drafts) -> Vec<Composition> {
         list.push(Composition { aggregate: "unknown", assemblies: closed, dependencies: Vec::new() });
     }
     list.push(Composition { aggregate: "incomplete", assemblies: Vec::new(), dependencies: root });
-    list
-}
-
-/// Who found what (1.7). Pointers are taken after the final sort.
-fn citations(bom: &Bom, finders: &[String]) -> Vec<Citation> {
-    let places = |list: &str, count: usize| (0..count).map(|i| format!("/{list}/{i}")).collect::<Vec<_>>();
-    let pointers: Vec<String> =
-        places("components", bom.components.len()).into_iter().chain(places("services", bom.services.len())).collect();
-    if pointers.is_empty() {
-        return Vec::new();
-    }
-    finders
-        .iter()
-        .map(|tool| Citation {
-            pointers: pointers.clone(),
-            timestamp: bom.metadata.timestamp.clone().unwrap_or_default(),
-            attributed_to: tool.clone(),
-        })
-        .collect()
-}
-
-/// The last step that changes text: every text of the document passes. A component or service of which something was taken says so.
-fn filter(bom: &mut Bom, scrubber: &mut Scrubber, form: PropertyNames) {
-    for service in &mut bom.services {
-        service.each_string(&mut |text| scrubber.scrub(text));
-        name_or_unnamed(&mut service.name);
-        note(&mut service.properties, scrubber, form);
-    }
-    let tools = bom.metadata.tools.iter_mut().flat_map(|tools| &mut tools.components);
-    for component in bom.components.iter_mut().chain(tools).chain([&mut bom.metadata.component]) {
-        component.each_string(&mut |text| scrubber.scrub(text));
-        tidy(component);
-        note(&mut component.properties, scrubber, form);
-    }
-    // Once more over everything: the parts above do not change, and nothing that is not named above can be missed.
-    bom.each_string(&mut |text| scrubber.scrub(text));
-    tidy_properties(&mut bom.metadata.properties);
-}
-
-fn note(properties: &mut Vec<Property>, scrubber: &mut Scrubber, form: PropertyNames) {
-    let done = scrubber.take();
-    let mut add = |name: &str, value: String| properties.push(Property { name: names::spell(name, form), value });
-    if !done.classes.is_empty() {
-        add("aibom.redaction.applied", done.classes.into_iter().collect::<Vec<_>>().join(","));
-    }
-    if done.cut {
-        add("aibom.truncation.applied", "text".to_owned());
-    }
-    tidy_properties(properties);
-}
-
-/// Restores order and uniqueness after texts changed, and fills empty names.
-fn tidy(component: &mut Component) {
-    name_or_unnamed(&mut component.name);
-    for ancestor in component.pedigree.iter_mut().flat_map(|pedigree| &mut pedigree.ancestors) {
-        name_or_unnamed(&mut ancestor.name);
-    }
-    component.group.take_if(|group| group.trim().is_empty());
-    component.version.take_if(|version| version.trim().is_empty());
-    for data in &mut component.data {
-        name_or_unnamed(&mut data.name);
-    }
-    if let Some(evidence) = &mut component.evidence {
-        evidence.occurrences.sort();
-        evidence.occurrences.dedup();
-    }
-    if let Some(card) = &mut component.model_card {
-        tidy_properties(&mut card.properties);
-        if let Some(parameters) = &mut card.model_parameters {
-            parameters.task.take_if(|task| task.trim().is_empty());
-        }
-        card.model_parameters.take_if(|parameters| *parameters == ModelParameters::default());
-    }
-    component.model_card.take_if(|card| *card == ModelCard::default());
-}
-
-fn tidy_properties(properties: &mut Vec<Property>) {
-    properties.retain(|property| !property.name.trim().is_empty() && !property.value.trim().is_empty());
-    properties.sort();
-    properties.dedup();
-}
-
-fn name_or_unnamed(name: &mut String) {
-    if name.trim().is_empty() {
-        UNNAMED.clone_into(name);
-    }
-}
-
-fn sorted(mut list: Vec<String>) -> Vec<String> {
-    list.sort();
-    list.dedup();
     list
 }

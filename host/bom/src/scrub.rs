@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 
-use aibom_facts::redact::{Redactor, TEXT_LIMIT, truncate};
+use aibom_facts::redact::{CUT_MARK, Redactor, TEXT_LIMIT, truncate};
 
-/// What the filter appends to a text that it cut.
-pub(crate) const CUT_MARK: &str = "...[truncated]";
 /// What the filter writes in place of a secret starts with this.
 pub(crate) const SECRET_MARK: &str = "[REDACTED:";
 
@@ -59,6 +57,9 @@ impl Scrubber {
 
     /// The text without control characters and secrets, at its full length.
     pub(crate) fn mask<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        if self.clean.contains(text) {
+            return Cow::Borrowed(text);
+        }
         let mut current = printable(text);
         for _ in 0..ROUNDS {
             let (redacted, classes) = self.redactor.redact(&current);
@@ -73,13 +74,20 @@ impl Scrubber {
     }
 
     /// Whether the filter would leave the text alone.
-    pub(crate) fn is_clean(&self, text: &str) -> bool {
+    pub(crate) fn is_clean(&mut self, text: &str) -> bool {
         text.chars().nth(TEXT_LIMIT).is_none() && self.is_masked(text)
     }
 
     /// Whether the text, however long, holds neither control characters nor secrets.
-    pub(crate) fn is_masked(&self, text: &str) -> bool {
-        !text.chars().any(is_hidden) && self.redactor.redact(text).0 == text
+    pub(crate) fn is_masked(&mut self, text: &str) -> bool {
+        if self.clean.contains(text) {
+            return true;
+        }
+        let masked = !text.chars().any(is_hidden) && self.redactor.redact(text).0 == text;
+        if masked && text.chars().nth(TEXT_LIMIT).is_none() {
+            self.clean.insert(text.to_owned());
+        }
+        masked
     }
 
     /// What was done since the last call.

@@ -60,10 +60,11 @@ pub fn lint(document: &Value) -> Vec<Violation> {
 /// Like [`lint`], for a sink that takes this many bytes.
 pub fn lint_sized(document: &Value, max_bytes: usize) -> Vec<Violation> {
     let mut findings = Findings::default();
-    references::check(document, &mut findings);
-    text::check(document, max_bytes, &mut findings);
-    shape::check(document, &mut findings);
-    places::check(document, &mut findings);
+    let components = components(document);
+    references::check(document, &components, &mut findings);
+    text::check(document, &components, max_bytes, &mut findings);
+    shape::check(document, &components, &mut findings);
+    places::check(&components, &mut findings);
     findings.sorted()
 }
 
@@ -71,9 +72,12 @@ pub fn lint_sized(document: &Value, max_bytes: usize) -> Vec<Violation> {
 /// given, and those of which the filter took something, are left out.
 pub fn lint_against(document: &Value, objects: &[(ObjectRef, &Tree)]) -> Vec<Violation> {
     let mut findings = Findings::default();
-    places::resolve(document, objects, &mut findings);
+    places::resolve(&components(document), objects, &mut findings);
     findings.sorted()
 }
+
+/// Components with their pointers.
+type Components<'a> = [(&'a Value, String)];
 
 #[derive(Default)]
 struct Findings(Vec<Violation>);
@@ -91,18 +95,62 @@ impl Findings {
     }
 }
 
-/// Calls `visit` with every value and its pointer, outermost first.
-fn walk<'a>(value: &'a Value, path: &str, visit: &mut dyn FnMut(&'a Value, &str)) {
+/// A place in the document, built while walking. Written out only where something is found.
+#[derive(Clone, Copy)]
+struct Path<'p> {
+    parent: Option<&'p Path<'p>>,
+    token: Token<'p>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Token<'p> {
+    Root,
+    Member(&'p str),
+    Item(usize),
+}
+
+impl Path<'_> {
+    const ROOT: Self = Path { parent: None, token: Token::Root };
+
+    /// Whether this is an item of a list of components, or the workload.
+    fn is_component(&self) -> bool {
+        let parent = self.parent.map(|parent| parent.token);
+        match self.token {
+            Token::Item(_) => matches!(parent, Some(Token::Member("components" | "ancestors"))),
+            Token::Member("component") => {
+                parent == Some(Token::Member("metadata"))
+                    && self.parent.and_then(|parent| parent.parent).is_some_and(|root| root.parent.is_none())
+            }
+            Token::Member(_) | Token::Root => false,
+        }
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(parent) = self.parent {
+            parent.fmt(f)?;
+        }
+        match self.token {
+            Token::Root => Ok(()),
+            Token::Member(key) => f.write_str(&child("", key)),
+            Token::Item(index) => write!(f, "/{index}"),
+        }
+    }
+}
+
+/// Calls `visit` with every value and its place, outermost first.
+fn walk<'a>(value: &'a Value, path: &Path<'_>, visit: &mut dyn FnMut(&'a Value, &Path<'_>)) {
     visit(value, path);
     match value {
         Value::Array(items) => {
             for (i, item) in items.iter().enumerate() {
-                walk(item, &format!("{path}/{i}"), visit);
+                walk(item, &Path { parent: Some(path), token: Token::Item(i) }, visit);
             }
         }
         Value::Object(members) => {
             for (key, member) in members {
-                walk(member, &child(path, key), visit);
+                walk(member, &Path { parent: Some(path), token: Token::Member(key) }, visit);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -127,12 +175,9 @@ fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
 /// Every component, nested ones, tools and ancestors included, with its pointer.
 fn components(document: &Value) -> Vec<(&Value, String)> {
     let mut found = Vec::new();
-    walk(document, "", &mut |value, path| {
-        let mut tokens = path.rsplit('/');
-        let (last, list) = (tokens.next().unwrap_or_default(), tokens.next().unwrap_or_default());
-        let listed = matches!(list, "components" | "ancestors") && last.bytes().all(|byte| byte.is_ascii_digit());
-        if value.is_object() && (path == "/metadata/component" || listed) {
-            found.push((value, path.to_owned()));
+    walk(document, &Path::ROOT, &mut |value, path| {
+        if value.is_object() && path.is_component() {
+            found.push((value, path.to_string()));
         }
     });
     found

@@ -2,16 +2,16 @@
 
 use aibom_facts::object::ObjectRef;
 use aibom_facts::pointer::Pointer;
+use aibom_facts::redact::CUT_MARK;
 use aibom_facts::tree::Tree;
-use serde_json::Value;
 
-use super::{Findings, child, components, items, text};
-use crate::scrub::{CUT_MARK, SECRET_MARK};
+use super::{Components, Findings, child, items, text};
+use crate::scrub::SECRET_MARK;
 
 /// Locations with what stands before and after the last `#` that starts a pointer.
-fn locations(document: &Value) -> Vec<(&str, String)> {
+fn locations<'a>(components: &Components<'a>) -> Vec<(&'a str, String)> {
     let mut found = Vec::new();
-    for (component, path) in components(document) {
+    for (component, path) in components {
         let Some(evidence) = component.get("evidence") else { continue };
         for (occurrence, path) in items(evidence, &format!("{path}/evidence"), "occurrences") {
             if let Some(location) = text(occurrence, "location") {
@@ -27,8 +27,8 @@ fn is_filtered(location: &str) -> bool {
     location.contains(SECRET_MARK) || location.ends_with(CUT_MARK)
 }
 
-pub(super) fn check(document: &Value, findings: &mut Findings) {
-    for (location, path) in locations(document) {
+pub(super) fn check(components: &Components<'_>, findings: &mut Findings) {
+    for (location, path) in locations(components) {
         if is_filtered(location) {
             continue;
         }
@@ -41,8 +41,8 @@ pub(super) fn check(document: &Value, findings: &mut Findings) {
     }
 }
 
-pub(super) fn resolve(document: &Value, objects: &[(ObjectRef, &Tree)], findings: &mut Findings) {
-    for (location, path) in locations(document) {
+pub(super) fn resolve(components: &Components<'_>, objects: &[(ObjectRef, &Tree)], findings: &mut Findings) {
+    for (location, path) in locations(components) {
         if is_filtered(location) {
             continue;
         }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Findings, child, components, items, text, walk};
+use super::{Components, Findings, Path, child, items, text, walk};
 
-pub(super) fn check(document: &Value, findings: &mut Findings) {
+pub(super) fn check(document: &Value, components: &Components<'_>, findings: &mut Findings) {
     let known = unique(document, findings);
-    resolve(document, &known, findings);
+    resolve(document, components, &known, findings);
     listed(document, findings);
     incomplete(document, findings);
 }
@@ -16,21 +16,22 @@ pub(super) fn check(document: &Value, findings: &mut Findings) {
 /// L1. Gives the references that exist.
 fn unique<'a>(document: &'a Value, findings: &mut Findings) -> BTreeSet<&'a str> {
     let mut known = BTreeSet::new();
-    walk(document, "", &mut |value, path| {
+    walk(document, &Path::ROOT, &mut |value, path| {
         let Some(reference) = text(value, "bom-ref") else { return };
+        let at = || format!("{path}/bom-ref");
         if reference.is_empty() {
-            findings.add("L1", &child(path, "bom-ref"), "the bom-ref is empty");
+            findings.add("L1", &at(), "the bom-ref is empty");
         } else if reference.starts_with("urn:cdx:") {
-            findings.add("L1", &child(path, "bom-ref"), format!("`{reference}` has the form of a BOM-Link"));
+            findings.add("L1", &at(), format!("`{reference}` has the form of a BOM-Link"));
         } else if !known.insert(reference) {
-            findings.add("L1", &child(path, "bom-ref"), format!("the bom-ref `{reference}` is there more than once"));
+            findings.add("L1", &at(), format!("the bom-ref `{reference}` is there more than once"));
         }
     });
     known
 }
 
 /// L2.
-fn resolve(document: &Value, known: &BTreeSet<&str>, findings: &mut Findings) {
+fn resolve(document: &Value, components: &Components<'_>, known: &BTreeSet<&str>, findings: &mut Findings) {
     let mut demand = |value: Option<&Value>, path: &str| {
         if let Some(reference) = value.and_then(Value::as_str)
             && !known.contains(reference)
@@ -57,7 +58,7 @@ fn resolve(document: &Value, known: &BTreeSet<&str>, findings: &mut Findings) {
     for (citation, path) in items(document, "", "citations") {
         demand(citation.get("attributedTo"), &child(&path, "attributedTo"));
     }
-    for (component, path) in components(document) {
+    for (component, path) in components {
         if let Some(evidence) = component.get("evidence") {
             for (identity, path) in items(evidence, &format!("{path}/evidence"), "identity") {
                 for (tool, path) in items(identity, &path, "tools") {

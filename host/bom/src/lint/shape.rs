@@ -2,21 +2,21 @@
 
 use serde_json::Value;
 
-use super::{Findings, child, components, items, text, walk};
+use super::{Components, Findings, Path, child, items, text, walk};
 use crate::evidence::{DECLARED_FROM, INFERRED_CAP, UNRESOLVED_CAP};
 
-pub(super) fn check(document: &Value, findings: &mut Findings) {
-    for (component, path) in components(document) {
+pub(super) fn check(document: &Value, components: &Components<'_>, findings: &mut Findings) {
+    for (component, path) in components {
         let component_type = text(component, "type").unwrap_or_default();
         for (member, only_on) in [("modelCard", "machine-learning-model"), ("data", "data")] {
             if component.get(member).is_some() && component_type != only_on {
-                findings.add("L6", &child(&path, member), format!("`{member}` stands on a component of type `{component_type}`"));
+                findings.add("L6", &child(path, member), format!("`{member}` stands on a component of type `{component_type}`"));
             }
         }
-        confidence(component, &path, findings);
+        confidence(component, path, findings);
     }
     order(document, findings);
-    round_trip(document, findings);
+    round_trip(document, components, findings);
 }
 
 /// L8.
@@ -48,38 +48,39 @@ fn confidence(component: &Value, path: &str, findings: &mut Findings) {
     }
 }
 
+/// Lists that are sorted wherever they stand, and by what. Lists of texts are sorted by themselves.
+const LISTS: [(&str, &[&str]); 5] = [
+    ("properties", &["name", "value"]),
+    ("occurrences", &["location", "symbol", "additionalContext"]),
+    ("dependsOn", &[]),
+    ("assemblies", &[]),
+    ("components", &["type", "bom-ref"]),
+];
+
 /// L11.
 fn order(document: &Value, findings: &mut Findings) {
-    let mut sorted = |list: Option<&Value>, path: &str, by: &[&str]| {
+    let mut sorted = |list: Option<&Value>, path: &dyn Fn() -> String, by: &[&str]| {
         let Some(list) = list.and_then(Value::as_array) else { return };
-        let keys: Vec<Vec<&str>> = list
-            .iter()
-            .map(|item| match item {
-                Value::String(item) => vec![item.as_str()],
-                item => by.iter().map(|member| text(item, member).unwrap_or_default()).collect(),
-            })
-            .collect();
-        if let Some(at) = keys.windows(2).position(|pair| pair[0] > pair[1]) {
-            findings.add("L11", &format!("{path}/{}", at + 1), "this comes before its predecessor");
+        let before = |a: &Value, b: &Value| match (a, b) {
+            (Value::String(a), Value::String(b)) => a <= b,
+            _ => by.iter().map(|member| text(a, member)).le(by.iter().map(|member| text(b, member))),
+        };
+        if let Some(at) = list.windows(2).position(|pair| !before(&pair[0], &pair[1])) {
+            findings.add("L11", &format!("{}/{}", path(), at + 1), "this comes before its predecessor");
         }
     };
-    walk(document, "", &mut |value, path| {
-        if !value.is_object() {
-            return;
+    walk(document, &Path::ROOT, &mut |value, path| {
+        for (list, by) in LISTS {
+            sorted(value.get(list), &|| format!("{path}/{list}"), by);
         }
-        sorted(value.get("properties"), &child(path, "properties"), &["name", "value"]);
-        sorted(value.get("occurrences"), &child(path, "occurrences"), &["location", "symbol", "additionalContext"]);
-        sorted(value.get("dependsOn"), &child(path, "dependsOn"), &[]);
-        sorted(value.get("assemblies"), &child(path, "assemblies"), &[]);
-        sorted(value.get("components"), &child(path, "components"), &["type", "bom-ref"]);
     });
-    sorted(document.get("services"), "/services", &["bom-ref"]);
-    sorted(document.get("dependencies"), "/dependencies", &["ref"]);
+    sorted(document.get("services"), &|| "/services".to_owned(), &["bom-ref"]);
+    sorted(document.get("dependencies"), &|| "/dependencies".to_owned(), &["ref"]);
 }
 
 /// L14.
-fn round_trip(document: &Value, findings: &mut Findings) {
-    walk(document, "", &mut |value, path| {
+fn round_trip(document: &Value, components: &Components<'_>, findings: &mut Findings) {
+    walk(document, &Path::ROOT, &mut |value, path| {
         let lost = match value {
             Value::Null => "a null",
             Value::Array(items) if items.is_empty() => "an empty list",
@@ -87,12 +88,12 @@ fn round_trip(document: &Value, findings: &mut Findings) {
             Value::String(value) if value.is_empty() => "an empty text",
             _ => return,
         };
-        findings.add("L14", path, format!("{lost} is lost on a round trip"));
+        findings.add("L14", &path.to_string(), format!("{lost} is lost on a round trip"));
     });
     if document.pointer("/metadata/tools").is_some_and(Value::is_array) {
         findings.add("L14", "/metadata/tools", "the list form of tools is that of older versions");
     }
-    for (component, path) in components(document) {
+    for (component, path) in components {
         if component.pointer("/evidence/identity").is_some_and(Value::is_object) {
             findings.add("L14", &format!("{path}/evidence/identity"), "a single identity is the form of older versions");
         }

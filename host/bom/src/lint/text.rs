@@ -1,10 +1,12 @@
 //! L4, L5, L9, L10, L13, L15.
 
+use std::collections::HashSet;
+
 use aibom_facts::purl::Purl;
 use aibom_facts::redact::{Redactor, TEXT_LIMIT};
 use serde_json::Value;
 
-use super::{Findings, child, components, items, text, walk};
+use super::{Components, Findings, Path, child, items, text, walk};
 use crate::scrub::is_hidden;
 use crate::url::{self, Unfit};
 
@@ -47,16 +49,16 @@ const PURL_TYPES: [&str; 35] = [
     "yocto",
 ];
 
-pub(super) fn check(document: &Value, max_bytes: usize, findings: &mut Findings) {
-    for (component, path) in components(document) {
+pub(super) fn check(document: &Value, components: &Components<'_>, max_bytes: usize, findings: &mut Findings) {
+    for (component, path) in components {
         if let Some(purl) = text(component, "purl") {
-            check_purl(purl, &child(&path, "purl"), findings);
+            check_purl(purl, &child(path, "purl"), findings);
         }
-        check_name(component, &path, findings);
-        for (data, path) in items(component, &path, "data") {
+        check_name(component, path, findings);
+        for (data, path) in items(component, path, "data") {
             check_name(data, &path, findings);
         }
-        for (reference, path) in items(component, &path, "externalReferences") {
+        for (reference, path) in items(component, path, "externalReferences") {
             check_url(reference.get("url"), &child(&path, "url"), findings);
         }
     }
@@ -111,23 +113,37 @@ fn check_url(value: Option<&Value>, path: &str, findings: &mut Findings) {
     }
 }
 
-/// L9. The message never repeats the text: it may be a secret.
+/// L9.
 fn check_texts(document: &Value, findings: &mut Findings) {
     let redactor = Redactor::standard();
-    let mut check = |value: &str, path: &str, what: &str| {
-        if value.chars().any(is_hidden) {
-            findings.add("L9", path, format!("{what} has control characters"));
+    // References and names of members recur many times.
+    let mut clean: HashSet<&str> = HashSet::new();
+    walk(document, &Path::ROOT, &mut |value, path| match value {
+        Value::String(text) => check_text("the text", text, path, &redactor, &mut clean, findings),
+        Value::Object(members) => {
+            // A pointer to a bad member would repeat its name.
+            for key in members.keys() {
+                check_text("the name of a member", key, path, &redactor, &mut clean, findings);
+            }
         }
-        let (redacted, classes) = redactor.redact(value);
-        if redacted != value {
-            let classes: Vec<&str> = classes.into_iter().collect();
-            findings.add("L9", path, format!("{what} has the shape of a secret ({})", classes.join(", ")));
-        }
-    };
-    walk(document, "", &mut |value, path| match value {
-        Value::String(value) => check(value, path, "the text"),
-        // A pointer to a bad member would repeat its name.
-        Value::Object(members) => members.keys().for_each(|key| check(key, path, "the name of a member")),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {}
     });
+}
+
+/// The message never repeats the text: it may be a secret.
+fn check_text<'a>(what: &str, text: &'a str, path: &Path<'_>, redactor: &Redactor, clean: &mut HashSet<&'a str>, findings: &mut Findings) {
+    if clean.contains(text) {
+        return;
+    }
+    let hidden = text.chars().any(is_hidden);
+    if hidden {
+        findings.add("L9", &path.to_string(), format!("{what} has control characters"));
+    }
+    let (redacted, classes) = redactor.redact(text);
+    if redacted != text {
+        let classes: Vec<&str> = classes.into_iter().collect();
+        findings.add("L9", &path.to_string(), format!("{what} has the shape of a secret ({})", classes.join(", ")));
+    } else if !hidden {
+        clean.insert(text);
+    }
 }

@@ -1,0 +1,115 @@
+//! What stands around the content of a document and does not count as content: when it was made, by which tools, who found what.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aibom_facts::inventory::{Confidence, Inventory, Origin, Tool};
+
+use crate::cyclonedx::{Bom, Citation, Component, Hash, Property, Tools};
+use crate::document::Document;
+use crate::filter::filter;
+use crate::render::{Pairs, spelled};
+use crate::scrub::Scrubber;
+use crate::{Options, SpecVersion, reference};
+
+/// Closes a document: the hash over its content, then the envelope.
+pub(crate) fn close(mut bom: Bom, inventory: &Inventory, options: &Options, confidence: Confidence, scrubber: &mut Scrubber) -> Document {
+    let content_hash = bom.sha256();
+    let tools = tools(inventory, &options.producer, scrubber);
+    let finders = finders(inventory, &options.producer, &tools);
+    bom.metadata.timestamp = Some(options.timestamp.clone());
+    bom.metadata.tools = Some(Tools { components: tool_components(&tools) });
+    bom.metadata.properties = document_properties(inventory, options, confidence);
+    for identity in
+        bom.components.iter_mut().filter_map(|component| component.evidence.as_mut()).flat_map(|evidence| &mut evidence.identity)
+    {
+        identity.tools.clone_from(&finders);
+    }
+    if options.spec_version == SpecVersion::V1_7 {
+        bom.citations = citations(&bom, &finders);
+    }
+    // The content is known to be clean; this is about what was added.
+    filter(&mut bom, scrubber, options.property_names);
+    let uid = inventory.subject().and_then(|subject| subject.uid.as_deref());
+    let identity = match inventory.origin {
+        Origin::Cluster => options.cluster_uid.as_deref().zip(uid),
+        Origin::Manifest => None,
+    };
+    Document::close(bom, content_hash, identity, options.version)
+}
+
+/// References of the tools that found the facts: the scrapers, or the host where none took part.
+fn finders(inventory: &Inventory, producer: &Tool, tools: &BTreeMap<&Tool, String>) -> Vec<String> {
+    let references = |wanted: &dyn Fn(&Tool) -> bool| -> BTreeSet<String> {
+        tools.iter().filter(|(tool, _)| wanted(tool)).map(|(_, reference)| reference.clone()).collect()
+    };
+    let scrapers = references(&|tool| inventory.tools.contains(tool));
+    let found = if scrapers.is_empty() { references(&|tool| tool == producer) } else { scrapers };
+    found.into_iter().collect()
+}
+
+/// The confidence of the whole, and who made the document.
+fn document_properties(inventory: &Inventory, options: &Options, confidence: Confidence) -> Vec<Property> {
+    let mut pairs = Pairs::new();
+    let mut add = |name: &str, value: &str| pairs.insert((name.to_owned(), value.to_owned()));
+    add("aibom.confidence", confidence.as_str());
+    add("aibom.controller.name", &options.producer.name);
+    add("aibom.controller.version", &options.producer.version);
+    for (i, tool) in inventory.tools.iter().enumerate() {
+        add(&format!("aibom.scrape.{i}.scraperName"), &tool.name);
+        add(&format!("aibom.scrape.{i}.scraperVersion"), &tool.version);
+        add(&format!("aibom.scrape.{i}.method"), "spec");
+    }
+    spelled(pairs, options.property_names)
+}
+
+/// Tools with their references, the producer among them.
+fn tools<'a>(inventory: &'a Inventory, producer: &'a Tool, scrubber: &mut Scrubber) -> BTreeMap<&'a Tool, String> {
+    let all: BTreeSet<&Tool> = inventory.tools.iter().chain([producer]).collect();
+    let mut taken = BTreeSet::new();
+    let mut references = BTreeMap::new();
+    for tool in all {
+        let reference = reference::tool(tool, |text| taken.contains(text), scrubber);
+        taken.insert(reference.clone());
+        references.insert(tool, reference);
+    }
+    references
+}
+
+fn tool_components(tools: &BTreeMap<&Tool, String>) -> Vec<Component> {
+    let mut components: Vec<Component> = tools
+        .iter()
+        .map(|(tool, reference)| Component {
+            component_type: "application",
+            bom_ref: Some(reference.clone()),
+            name: tool.name.clone(),
+            version: (!tool.version.is_empty()).then(|| tool.version.clone()),
+            hashes: tool
+                .sha256
+                .iter()
+                .filter(|hex| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+                .map(|hex| Hash { alg: "SHA-256", content: hex.to_ascii_lowercase() })
+                .collect(),
+            ..Component::default()
+        })
+        .collect();
+    components.sort_by(|a, b| a.bom_ref.cmp(&b.bom_ref));
+    components
+}
+
+/// Who found what (1.7). Pointers are taken after the final sort.
+fn citations(bom: &Bom, finders: &[String]) -> Vec<Citation> {
+    let places = |list: &str, count: usize| (0..count).map(|i| format!("/{list}/{i}")).collect::<Vec<_>>();
+    let pointers: Vec<String> =
+        places("components", bom.components.len()).into_iter().chain(places("services", bom.services.len())).collect();
+    if pointers.is_empty() {
+        return Vec::new();
+    }
+    finders
+        .iter()
+        .map(|tool| Citation {
+            pointers: pointers.clone(),
+            timestamp: bom.metadata.timestamp.clone().unwrap_or_default(),
+            attributed_to: tool.clone(),
+        })
+        .collect()
+}
