@@ -1,1 +1,7 @@
-fn main() {}
+//! The binary `k8s-aibom`. See the library for what it does.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    k8s_aibom::cli::main()
+}

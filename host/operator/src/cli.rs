@@ -1,0 +1,248 @@
+//! Command line: arguments, logging, exit codes.
+
+use std::io::{self, BufWriter, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use aibom_bom::{Options, PropertyNames, SpecVersion};
+use aibom_extract::Rules;
+use aibom_facts::inventory::{Origin, Tool};
+use aibom_plugin::{Host, HostConfig};
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::catalogue::{self, Catalogue};
+use crate::pipeline::Pipeline;
+use crate::plugin;
+use crate::scan::output::{Format, Writer};
+use crate::scan::{self, KindFilter, sources};
+use crate::usage;
+
+/// Everything went well.
+const OK: u8 = 0;
+/// Nothing was done: bad arguments, no plugins, a folder that cannot be written.
+const FAILED: u8 = 1;
+/// Done, but some input, document or object was not.
+const INCOMPLETE: u8 = 2;
+
+/// Deadline of a scraper's call where nobody waits but the user: a build machine may well be busy for longer than the 250 ms that the
+/// operator grants.
+pub const OFFLINE_DEADLINE: Duration = Duration::from_secs(2);
+
+/// Most workers of a scan; each holds one slot of the engine's pool.
+const MAX_WORKERS: usize = 64;
+
+/// AI bills of materials for Kubernetes workloads, every fact with its evidence.
+#[derive(Debug, Parser)]
+#[command(name = "k8s-aibom", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 done; 1 nothing was done (arguments, plugins, output folder); 2 done, but an input could not be read or a scraper failed.\n\
+                        Logging: RUST_LOG=debug shows each object's way; -v is short for RUST_LOG=info.")]
+struct Cli {
+    /// Log more to standard error (-v: info, -vv: debug)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show what manifests would put into the inventory: no cluster needed
+    Scan(Scan),
+    /// Write, look into and test scrapers
+    #[command(subcommand)]
+    Plugin(plugin::Command),
+}
+
+/// Show what manifests would put into the inventory: no cluster needed
+///
+/// Reads YAML and JSON: several documents in a file, `List`s, the output of `helm template` and `kubectl get -o yaml`. A document that
+/// cannot be read is named with file, document, line and reason, and everything else is still done. Other objects that a scraper asks
+/// for are looked up among the scanned ones.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  k8s-aibom scan deploy/\n  helm template my-chart | k8s-aibom scan - --output cyclonedx\n  \
+                        k8s-aibom scan . --kinds Deployment,apps/StatefulSet --out-dir boms/")]
+struct Scan {
+    /// Files and folders (every *.yaml, *.yml and *.json below them); `-` is standard input
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Form of what is written to standard output
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    output: Format,
+    /// Also write one document per AI workload into this folder
+    #[arg(long, value_name = "DIR")]
+    out_dir: Option<PathBuf>,
+    /// Folder of scrapers (*.wasm) [default: the built-in ones beside the binary]
+    #[arg(long, value_name = "DIR", env = "K8S_AIBOM_PLUGINS")]
+    plugins: Option<PathBuf>,
+    /// Only objects of these kinds, as `Kind` or `group/Kind`
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    kinds: Vec<String>,
+    /// CycloneDX version of the documents
+    #[arg(long, value_enum, default_value_t = Spec::V1_6)]
+    spec_version: Spec,
+    /// How property names are written: `aibom.model.role` or `k8s-aibom:model:role`
+    #[arg(long, value_enum, default_value_t = Names::Dotted)]
+    property_names: Names,
+    /// Workers [default: one per core]
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<usize>,
+    /// No summary on standard error
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Spec {
+    #[value(name = "1.6")]
+    V1_6,
+    #[value(name = "1.7")]
+    V1_7,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Names {
+    Dotted,
+    Colon,
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { FAILED } else { OK });
+        }
+    };
+    init_logging(cli.verbose);
+    let result = match cli.command {
+        Command::Scan(scan) => run_scan(scan),
+        Command::Plugin(command) => plugin::run(command).map(|good| if good { OK } else { INCOMPLETE }),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) if is_broken_pipe(&error) => ExitCode::from(OK), // `| head` has seen enough
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn init_logging(verbose: u8) {
+    use tracing_subscriber::EnvFilter;
+    let default = match verbose {
+        0 => "error",
+        1 => "info",
+        _ => "debug",
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+            || cause.downcast_ref::<serde_json::Error>().is_some_and(|error| error.io_error_kind() == Some(io::ErrorKind::BrokenPipe))
+    })
+}
+
+/// The folder of plugins to use.
+///
+/// # Errors
+/// None was given and no built-in ones are beside the binary.
+pub fn plugin_folder(given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    given.or_else(catalogue::default_folder).context(
+        "no scrapers found beside the binary; name their folder with --plugins DIR (in a checkout, `cargo xtask build-plugins` builds them into target/plugins)",
+    )
+}
+
+fn run_scan(scan: Scan) -> anyhow::Result<u8> {
+    let started = Instant::now();
+    let folder = plugin_folder(scan.plugins)?;
+    let paths = scan::default_paths(scan.paths)?;
+    let workers = scan.jobs.filter(|jobs| *jobs > 0).or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1).min(MAX_WORKERS);
+    let host = Host::new(HostConfig { deadline: OFFLINE_DEADLINE, slots: workers, ..HostConfig::default() })?;
+    let (catalogue, refused) = Catalogue::load(&host, &folder)?;
+    for error in &refused {
+        eprintln!("error: {error}");
+    }
+    anyhow::ensure!(
+        !catalogue.plugins().is_empty(),
+        "no usable scraper in {}; name a folder that holds *.wasm files with --plugins DIR",
+        folder.display()
+    );
+    let options = Options {
+        spec_version: match scan.spec_version {
+            Spec::V1_6 => SpecVersion::V1_6,
+            Spec::V1_7 => SpecVersion::V1_7,
+        },
+        property_names: match scan.property_names {
+            Names::Dotted => PropertyNames::Dotted,
+            Names::Colon => PropertyNames::Colon,
+        },
+        cluster_uid: None,
+        version: 1,
+        timestamp: aibom_bom::format_timestamp(now()?),
+        producer: producer(),
+    };
+    let pipeline = Pipeline { catalogue: &catalogue, rules: Rules::builtin(), origin: Origin::Manifest, options: &options };
+    let (inputs, unlisted) = sources::collect(&paths);
+    for error in &unlisted {
+        eprintln!("error: {error}");
+    }
+    let mut writer = Writer::new(BufWriter::new(io::stdout().lock()), scan.output, scan.out_dir.clone(), inputs.len())?;
+    let loaded = started.elapsed();
+    let began = Instant::now();
+    let totals = scan::run(&pipeline, &inputs, &KindFilter::new(scan.kinds), workers, &mut writer)?;
+    let seconds = began.elapsed().as_secs_f64();
+    let written = writer.finish(&totals)?;
+    if !scan.quiet {
+        let mut err = io::stderr().lock();
+        writeln!(
+            err,
+            "{} objects in {} files: {} AI workloads, {} without AI, {} of kinds without a scraper; {} failed, {} unreadable",
+            totals.objects,
+            totals.inputs,
+            totals.documented,
+            totals.not_ai,
+            totals.no_scraper,
+            totals.failed,
+            totals.faults + unlisted.len()
+        )?;
+        if totals.other > 0 {
+            writeln!(err, "{} documents are no Kubernetes objects (no apiVersion and kind)", totals.other)?;
+        }
+        if let Some(folder) = &scan.out_dir {
+            writeln!(err, "{written} documents written to {}", folder.display())?;
+        }
+        write!(
+            err,
+            "{} scrapers loaded in {:.2} s; scanned in {seconds:.2} s, {:.0} objects/s with {workers} workers",
+            catalogue.plugins().len(),
+            loaded.as_secs_f64(),
+            totals.objects as f64 / seconds.max(1e-6)
+        )?;
+        match usage::peak_resident_bytes() {
+            Some(bytes) => writeln!(err, ", peak {} MiB", bytes >> 20)?,
+            None => writeln!(err)?,
+        }
+    }
+    let complete = totals.failed == 0 && totals.faults == 0 && refused.is_empty() && unlisted.is_empty();
+    Ok(if complete { OK } else { INCOMPLETE })
+}
+
+/// Seconds since 1970. `SOURCE_DATE_EPOCH` (reproducible-builds.org) overrides the clock, so that documents can be compared byte by byte.
+fn now() -> anyhow::Result<i64> {
+    if let Ok(text) = std::env::var("SOURCE_DATE_EPOCH") {
+        return text.trim().parse().with_context(|| format!("SOURCE_DATE_EPOCH must be seconds since 1970, not `{text}`"));
+    }
+    Ok(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX)))
+}
+
+/// This program, as documents name it.
+pub fn producer() -> Tool {
+    Tool { name: "k8s-aibom".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), sha256: None }
+}

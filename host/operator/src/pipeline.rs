@@ -1,0 +1,127 @@
+//! The way of one object: scrape in the sandbox, ground, extract, render. The same for an object from a file and one from a cluster.
+
+use std::sync::Arc;
+
+use aibom_bom::{Document, Options};
+use aibom_extract::{Rules, Subject};
+use aibom_facts::inventory::{Inventory, Origin, Tool};
+use aibom_facts::object::ObjectRef;
+use aibom_facts::tree::{NodeId, Tree};
+use aibom_plugin::{CallError, Plugin, Want};
+
+use crate::catalogue::{Catalogue, NotServed};
+
+/// What an object led to.
+#[derive(Debug)]
+pub enum Outcome {
+    /// An AI workload and its document.
+    Documented {
+        /// Its facts.
+        inventory: Box<Inventory>,
+        /// Their document.
+        document: Box<Document>,
+    },
+    /// Scraped; nothing in it has to do with AI.
+    NotAi,
+    /// No scraper reads it.
+    NoScraper(NotServed),
+    /// The scraper failed on it.
+    Failed {
+        /// The scraper.
+        plugin: String,
+        /// Why.
+        error: CallError,
+    },
+}
+
+/// Answers the wants of a scraper.
+pub trait Related: Sync {
+    /// The object, if it exists and may be read.
+    fn find(&self, want: &Want) -> Option<(ObjectRef, Arc<Tree>)>;
+}
+
+/// Everything an object's way needs; shared by all workers.
+pub struct Pipeline<'a> {
+    /// Scrapers.
+    pub catalogue: &'a Catalogue,
+    /// Extraction rules.
+    pub rules: &'a Rules,
+    /// Where objects come from.
+    pub origin: Origin,
+    /// How documents are written.
+    pub options: &'a Options,
+}
+
+impl Pipeline<'_> {
+    /// Takes one object all the way. `root` is where it stands in `tree` (an item of a `List`, or the tree's root).
+    pub fn run(&self, reference: &ObjectRef, tree: &Tree, root: NodeId, related: &dyn Related) -> Outcome {
+        let plugin = match self.catalogue.plugin_for(reference) {
+            Ok(plugin) => plugin,
+            Err(reason) => return Outcome::NoScraper(reason),
+        };
+        let _span = tracing::debug_span!("object", plugin = plugin.name(), object = %reference).entered();
+        match self.inventory(plugin, reference, tree, root, related) {
+            Err(error) => {
+                tracing::warn!(%error, "scrape failed");
+                Outcome::Failed { plugin: plugin.name().to_owned(), error }
+            }
+            Ok(inventory) if !inventory.is_ai() => Outcome::NotAi,
+            Ok(inventory) => {
+                let document = aibom_bom::render(&inventory, self.options);
+                Outcome::Documented { inventory: Box::new(inventory), document: Box::new(document) }
+            }
+        }
+    }
+
+    /// Scrapes and extracts.
+    fn inventory(
+        &self,
+        plugin: &Plugin,
+        reference: &ObjectRef,
+        tree: &Tree,
+        root: NodeId,
+        related: &dyn Related,
+    ) -> Result<Inventory, CallError> {
+        let view = Arc::new(plugin.view(tree, root));
+        let wants = plugin.related(&view, NO_OPTIONS)?;
+        let mut objects = vec![reference.clone()];
+        let mut trees = vec![Some(Arc::clone(&view))];
+        for want in &wants {
+            // A want that the host refused keeps its place and gets no answer.
+            match want.refused.is_none().then(|| related.find(want)).flatten() {
+                Some((found, found_tree)) => {
+                    objects.push(found);
+                    trees.push(Some(Arc::new(plugin.view(&found_tree, found_tree.root()))));
+                }
+                None => {
+                    objects.push(ObjectRef {
+                        group: want.group.clone(),
+                        version: String::new(),
+                        kind: want.kind.clone(),
+                        namespace: want.namespace.clone(),
+                        name: want.name.clone(),
+                        uid: None,
+                    });
+                    trees.push(None);
+                }
+            }
+        }
+        let scraped = plugin.scrape(&view, &trees[1..], NO_OPTIONS)?;
+        for line in &scraped.logs {
+            tracing::debug!(plugin = plugin.name(), level = ?line.level, "{}", line.message);
+        }
+        let trees: Vec<Option<&Tree>> = trees.iter().map(Option::as_deref).collect();
+        let subject = Subject { objects: &objects, trees: &trees, report: &scraped.report, origin: self.origin };
+        let mut inventory = aibom_extract::extract(self.rules, &subject);
+        inventory.generation = tree.at(root, "/metadata/generation").and_then(|node| tree.integer(node));
+        inventory.tools.insert(Tool {
+            name: plugin.name().to_owned(),
+            version: plugin.description().version.clone(),
+            sha256: Some(plugin.digest().to_owned()),
+        });
+        Ok(inventory)
+    }
+}
+
+/// Options of a scraper that the administrator has not configured.
+pub const NO_OPTIONS: &str = "{}";

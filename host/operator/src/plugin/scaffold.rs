@@ -1,0 +1,113 @@
+//! `plugin new`: the start of a scraper.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+
+/// Start a scraper: a crate with one kind, a fixture and everything `plugin test` needs
+///
+/// The crate reads a pod template at /spec/template of the kind, which is where most kinds keep one; change it to what your kind says.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  k8s-aibom plugin new widgets --kind serving.example.com/v1/Widget --sdk plugins/sdk\n\
+                        Then build it as the guide in its README says, and run\n  k8s-aibom plugin test widgets.wasm --fixtures widgets --bless")]
+pub struct New {
+    /// Name of the scraper: lower-case letters, digits, `-`
+    name: String,
+    /// First kind it reads, as group/version/Kind
+    #[arg(long, value_name = "GROUP/VERSION/KIND")]
+    kind: String,
+    /// Plural of the kind, as in its CRD [default: the kind in lower case with an `s`]
+    #[arg(long)]
+    plural: Option<String>,
+    /// Folder to create the crate in
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
+    /// Path of the SDK crate (`plugins/sdk` of a checkout of k8s-aibom)
+    #[arg(long, value_name = "DIR")]
+    sdk: PathBuf,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Names that cannot be used, a folder that exists already or cannot be written.
+#[allow(clippy::print_stdout, reason = "this is what the command is for")]
+pub fn run(new: &New) -> anyhow::Result<()> {
+    let well_formed = |name: &str| {
+        !name.is_empty()
+            && name.len() <= 63
+            && name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    };
+    ensure!(well_formed(&new.name), "`{}` cannot name a scraper: use lower-case letters, digits and `-`, a letter first", new.name);
+    let parts: Vec<&str> = new.kind.split('/').collect();
+    let [group, version, kind] = parts[..] else {
+        anyhow::bail!("`{}` is no group/version/Kind, such as serving.example.com/v1/Widget (the core group is empty: /v1/Pod)", new.kind)
+    };
+    let plain = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
+    ensure!(
+        plain(group) && plain(version) && plain(kind) && !version.is_empty() && kind.starts_with(|c: char| c.is_ascii_uppercase()),
+        "`{}` is no group/version/Kind: groups and versions are lower case, kinds start with a capital",
+        new.kind
+    );
+    let sdk = new.sdk.canonicalize().with_context(|| format!("there is no SDK at {}", new.sdk.display()))?;
+    ensure!(sdk.join("Cargo.toml").is_file(), "{} holds no Cargo.toml; name the folder plugins/sdk of a checkout", sdk.display());
+    let target = new.dir.join(&new.name);
+    ensure!(!target.exists(), "{} exists already; choose another name or --dir", target.display());
+    let plural = new.plural.clone().unwrap_or_else(|| format!("{}s", kind.to_ascii_lowercase()));
+    let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    let fill = |template: &str| {
+        template
+            .replace("{name}", &new.name)
+            .replace("{file}", &new.name.replace('-', "_"))
+            .replace("{ident}", &pascal(&new.name))
+            .replace("{group}", group)
+            .replace("{version}", version)
+            .replace("{kind}", kind)
+            .replace("{kind_lower}", &kind.to_ascii_lowercase())
+            .replace("{plural}", &plural)
+            .replace("{api_version}", &api_version)
+            .replace("{sdk}", &sdk.display().to_string().replace('\\', "/"))
+    };
+    for (path, template) in FILES {
+        write(&target.join(fill(path)), &fill(template))?;
+    }
+    println!("{} is ready. Its README says how to build and test it.", target.display());
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    }
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn pascal(name: &str) -> String {
+    name.split('-')
+        .flat_map(|word| {
+            let mut letters = word.chars();
+            letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+const FILES: [(&str, &str); 5] = [
+    ("Cargo.toml", include_str!("scaffold/Cargo.toml.txt")),
+    ("src/lib.rs", include_str!("scaffold/lib.rs.txt")),
+    ("plugin.toml", include_str!("scaffold/plugin.toml.txt")),
+    ("README.md", include_str!("scaffold/README.md.txt")),
+    ("fixtures/{kind_lower}/plain.yaml", include_str!("scaffold/plain.yaml.txt")),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_types() {
+        assert_eq!(pascal("my-widget2"), "MyWidget2");
+    }
+}

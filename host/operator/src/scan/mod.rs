@@ -1,0 +1,282 @@
+//! `k8s-aibom scan`: what will these manifests put into the inventory?
+//!
+//! Inputs are read and taken through the [pipeline](crate::pipeline) by one worker per core; results come out in the order of the
+//! inputs. Objects whose scraper may ask for other objects wait until everything was read and come last.
+
+pub mod documents;
+pub mod faults;
+pub mod output;
+pub mod sources;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use aibom_facts::object::ObjectRef;
+use aibom_facts::tree::{Tree, Visibility};
+use aibom_plugin::Want;
+
+use crate::pipeline::{Outcome, Pipeline, Related};
+use documents::{Content, Object};
+use faults::Fault;
+use sources::Source;
+
+/// Which objects are scanned: all, or those of some kinds.
+#[derive(Clone, Debug, Default)]
+pub struct KindFilter(Vec<String>);
+
+impl KindFilter {
+    /// `Kind` matches in every group, `group/Kind` in that group; case is ignored. Empty matches everything.
+    pub fn new(kinds: Vec<String>) -> Self {
+        Self(kinds.into_iter().map(|kind| kind.trim().to_ascii_lowercase()).filter(|kind| !kind.is_empty()).collect())
+    }
+
+    fn matches(&self, object: &ObjectRef) -> bool {
+        let kind = object.kind.to_ascii_lowercase();
+        let full = format!("{}/{kind}", object.group.to_ascii_lowercase());
+        self.0.is_empty() || self.0.iter().any(|wanted| *wanted == kind || *wanted == full)
+    }
+}
+
+/// What was found at one place of the inputs.
+#[derive(Debug)]
+pub struct Finding {
+    /// Name of the input.
+    pub file: String,
+    /// Index of the document.
+    pub document: usize,
+    /// Position in its `List`.
+    pub item: Option<usize>,
+    /// The object.
+    pub object: ObjectRef,
+    /// What it led to.
+    pub outcome: Outcome,
+}
+
+/// An object that waits for the others.
+struct Deferred {
+    file: String,
+    document: usize,
+    object: Object,
+}
+
+/// What one input gave.
+#[derive(Default)]
+struct InputResult {
+    findings: Vec<Finding>,
+    faults: Vec<Fault>,
+    deferred: Vec<Deferred>,
+    related: Vec<(ObjectRef, Arc<Tree>)>,
+    other: usize,
+}
+
+/// Counts of a scan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Inputs read or tried.
+    pub inputs: usize,
+    /// Objects of a kind that was asked for.
+    pub objects: usize,
+    /// Objects with a document.
+    pub documented: usize,
+    /// Scraped objects without AI.
+    pub not_ai: usize,
+    /// Objects without a scraper.
+    pub no_scraper: usize,
+    /// Objects on which the scraper failed.
+    pub failed: usize,
+    /// Documents that are no Kubernetes objects.
+    pub other: usize,
+    /// Inputs and documents that could not be read.
+    pub faults: usize,
+}
+
+impl Totals {
+    fn count(&mut self, outcome: &Outcome) {
+        self.objects += 1;
+        match outcome {
+            Outcome::Documented { .. } => self.documented += 1,
+            Outcome::NotAi => self.not_ai += 1,
+            Outcome::NoScraper(_) => self.no_scraper += 1,
+            Outcome::Failed { .. } => self.failed += 1,
+        }
+    }
+}
+
+/// Receives results in the order of the inputs.
+pub trait Sink {
+    /// One object.
+    ///
+    /// # Errors
+    /// The result cannot be written; the scan stops.
+    fn finding(&mut self, finding: Finding) -> anyhow::Result<()>;
+    /// One input or document that cannot be read.
+    fn fault(&mut self, fault: &Fault);
+    /// An input is done.
+    fn progress(&mut self, done: usize, name: &str);
+}
+
+/// Scans the inputs.
+///
+/// # Errors
+/// The sink's.
+pub fn run(pipeline: &Pipeline<'_>, inputs: &[Source], kinds: &KindFilter, workers: usize, sink: &mut dyn Sink) -> anyhow::Result<Totals> {
+    let mut totals = Totals { inputs: inputs.len(), ..Totals::default() };
+    let mut deferred = Vec::new();
+    let mut related = SiblingObjects::default();
+    in_order(
+        inputs,
+        workers,
+        |input| read_input(pipeline, input, kinds),
+        |index, result: InputResult| {
+            totals.other += result.other;
+            totals.faults += result.faults.len();
+            for fault in &result.faults {
+                sink.fault(fault);
+            }
+            for (reference, tree) in result.related {
+                related.add(reference, tree);
+            }
+            deferred.extend(result.deferred);
+            for finding in result.findings {
+                totals.count(&finding.outcome);
+                sink.finding(finding)?;
+            }
+            sink.progress(index + 1, inputs[index].name());
+            Ok(())
+        },
+    )?;
+    in_order(
+        &deferred,
+        workers,
+        |Deferred { file, document, object }| Finding {
+            file: file.clone(),
+            document: *document,
+            item: object.item,
+            object: object.reference.clone(),
+            outcome: pipeline.run(&object.reference, &object.tree, object.root, &related),
+        },
+        |_, finding| {
+            totals.count(&finding.outcome);
+            sink.finding(finding)
+        },
+    )?;
+    Ok(totals)
+}
+
+/// Works on items in parallel and takes results in their order.
+fn in_order<T: Sync, R: Send>(
+    items: &[T],
+    workers: usize,
+    work: impl Fn(&T) -> R + Sync,
+    mut take: impl FnMut(usize, R) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::sync_channel(workers * 4);
+    std::thread::scope(|scope| {
+        for _ in 0..workers.clamp(1, items.len().max(1)) {
+            let (sender, next, work) = (sender.clone(), &next, &work);
+            scope.spawn(move || {
+                while let Some((index, item)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, items.get(i)?))) {
+                    if sender.send((index, work(item))).is_err() {
+                        break; // the taker has stopped
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut waiting = BTreeMap::new();
+        let mut due = 0;
+        // Moved here so that it is dropped, and the workers stop, when taking fails.
+        for (index, result) in receiver {
+            waiting.insert(index, result);
+            while let Some(result) = waiting.remove(&due) {
+                take(due, result)?;
+                due += 1;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn read_input(pipeline: &Pipeline<'_>, input: &Source, kinds: &KindFilter) -> InputResult {
+    let mut result = InputResult::default();
+    let text = match input.read() {
+        Ok(text) => text,
+        Err(error) => {
+            result.faults.push(Fault::input(&error));
+            return result;
+        }
+    };
+    for document in documents::read(&text) {
+        match document.content {
+            Ok(Content::Empty) => {}
+            Ok(Content::Other) => result.other += 1,
+            Err(malformed) => result.faults.push(Fault::document(input.name(), document.index, &malformed)),
+            Ok(Content::Objects(objects)) => {
+                for object in objects {
+                    if pipeline.catalogue.is_related(&object.reference) {
+                        let own = object.tree.view(object.root, Visibility { status: true });
+                        result.related.push((object.reference.clone(), Arc::new(own)));
+                    }
+                    if !kinds.matches(&object.reference) {
+                        continue;
+                    }
+                    let waits = pipeline.catalogue.plugin_for(&object.reference).is_ok_and(|plugin| !plugin.description().related.is_empty());
+                    if waits {
+                        result.deferred.push(Deferred { file: input.name().to_owned(), document: document.index, object });
+                        continue;
+                    }
+                    let outcome = pipeline.run(&object.reference, &object.tree, object.root, &NoSiblings);
+                    result.findings.push(Finding {
+                        file: input.name().to_owned(),
+                        document: document.index,
+                        item: object.item,
+                        object: object.reference,
+                        outcome,
+                    });
+                }
+            }
+        }
+    }
+    result
+}
+
+struct NoSiblings;
+
+impl Related for NoSiblings {
+    fn find(&self, _: &Want) -> Option<(ObjectRef, Arc<Tree>)> {
+        None
+    }
+}
+
+/// Objects of the inputs that scrapers may ask for. The first one of a name wins, in the order of the inputs.
+#[derive(Default)]
+struct SiblingObjects(BTreeMap<(String, String, String), Vec<(ObjectRef, Arc<Tree>)>>);
+
+impl SiblingObjects {
+    fn add(&mut self, reference: ObjectRef, tree: Arc<Tree>) {
+        let key = (reference.group.clone(), reference.kind.clone(), reference.name.clone());
+        self.0.entry(key).or_default().push((reference, tree));
+    }
+}
+
+impl Related for SiblingObjects {
+    fn find(&self, want: &Want) -> Option<(ObjectRef, Arc<Tree>)> {
+        let named = self.0.get(&(want.group.clone(), want.kind.clone(), want.name.clone()))?;
+        // A manifest may leave its namespace to the client, so a missing one is that of whoever asks.
+        let exact = named.iter().find(|(found, _)| found.namespace == want.namespace);
+        exact.or_else(|| named.iter().find(|(found, _)| found.namespace.is_none() || want.namespace.is_none())).cloned()
+    }
+}
+
+/// Paths to scan when none is given: nothing is guessed.
+pub fn default_paths(paths: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
+    anyhow::ensure!(
+        !paths.is_empty(),
+        "nothing to scan: name files or folders, or `-` for standard input (`helm template my-chart | k8s-aibom scan -`)"
+    );
+    Ok(paths)
+}

@@ -1,0 +1,268 @@
+//! Where results of a scan go: a table, JSON lines, CycloneDX documents, a folder of documents.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use comfy_table::{ContentArrangement, Table, presets};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use aibom_facts::inventory::Inventory;
+use aibom_facts::object::ObjectRef;
+
+use super::faults::Fault;
+use super::{Finding, Sink, Totals};
+use crate::pipeline::Outcome;
+
+/// Form of the results on standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// One row per AI workload.
+    Table,
+    /// One line of JSON per object, also for those without a document.
+    Json,
+    /// One CycloneDX document per line, for AI workloads only.
+    Cyclonedx,
+}
+
+/// One line of `--output json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    file: &'a str,
+    doc: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<usize>,
+    api_version: String,
+    kind: &'a str,
+    namespace: Option<&'a str>,
+    name: &'a str,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    document: Option<&'a RawValue>,
+}
+
+/// Writes results to standard output and, if asked, documents to a folder.
+pub struct Writer<W> {
+    out: W,
+    format: Format,
+    rows: Vec<[String; 7]>,
+    folder: Option<Folder>,
+    bar: ProgressBar,
+    failures: usize,
+}
+
+impl<W: Write> Writer<W> {
+    /// A writer. A progress bar is shown on a terminal when there is more than one input.
+    pub fn new(out: W, format: Format, folder: Option<PathBuf>, inputs: usize) -> anyhow::Result<Self> {
+        let bar = ProgressBar::new(inputs as u64);
+        bar.set_draw_target(if inputs > 1 && io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() });
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} files  {wide_msg}") {
+            bar.set_style(style);
+        }
+        let folder = folder.map(Folder::create).transpose()?;
+        Ok(Self { out, format, rows: Vec::new(), folder, bar, failures: 0 })
+    }
+
+    /// Writes what was kept back and returns how many documents went to the folder.
+    pub fn finish(mut self, totals: &Totals) -> anyhow::Result<usize> {
+        self.bar.finish_and_clear();
+        if self.format == Format::Table && !self.rows.is_empty() {
+            let mut table = Table::new();
+            table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+            table.set_header(["NAMESPACE", "KIND", "NAME", "CATEGORY", "RUNTIMES", "MODELS", "CONFIDENCE"]);
+            if !io::stdout().is_terminal() {
+                table.set_width(u16::MAX);
+            }
+            table.add_rows(self.rows.iter().map(|row| row.iter()));
+            for line in table.lines() {
+                writeln!(self.out, "{}", line.trim_end())?;
+            }
+        }
+        if self.format == Format::Table && totals.documented == 0 {
+            writeln!(self.out, "no AI workload found in {} objects", totals.objects)?;
+        }
+        self.out.flush()?;
+        Ok(self.folder.map_or(0, |folder| folder.taken.len()))
+    }
+
+    fn say(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("{text}"));
+    }
+}
+
+impl<W: Write> Sink for Writer<W> {
+    fn finding(&mut self, finding: Finding) -> anyhow::Result<()> {
+        let (name, reason) = match &finding.outcome {
+            Outcome::Documented { .. } => ("documented", None),
+            Outcome::NotAi => ("not-ai", None),
+            Outcome::NoScraper(reason) => ("no-scraper", Some(reason.to_string())),
+            Outcome::Failed { plugin, error } => ("error", Some(format!("scraper `{plugin}`: {error}"))),
+        };
+        if let Outcome::Failed { plugin, error } = &finding.outcome {
+            self.failures += 1;
+            self.say(&format!(
+                "error: {}, document {}, {}: the scraper `{plugin}` failed: {error}",
+                finding.file, finding.document, finding.object
+            ));
+        }
+        let json = match &finding.outcome {
+            Outcome::Documented { inventory, document } => {
+                let json = document.to_json();
+                if let Some(folder) = &mut self.folder {
+                    folder.write(&finding.object, &document.to_json_pretty())?;
+                }
+                if self.format == Format::Table {
+                    self.rows.push(row(&finding.object, inventory));
+                }
+                Some(json)
+            }
+            _ => None,
+        };
+        match self.format {
+            Format::Table => {}
+            Format::Cyclonedx => {
+                if let Some(json) = json {
+                    writeln!(self.out, "{}", json.trim_end())?;
+                }
+            }
+            Format::Json => {
+                let document = json.as_deref().map(serde_json::from_str::<&RawValue>).transpose()?;
+                let line = Line {
+                    file: &finding.file,
+                    doc: finding.document,
+                    item: finding.item,
+                    api_version: finding.object.api_version(),
+                    kind: &finding.object.kind,
+                    namespace: finding.object.namespace.as_deref(),
+                    name: &finding.object.name,
+                    outcome: name,
+                    reason,
+                    document,
+                };
+                serde_json::to_writer(&mut self.out, &line)?;
+                writeln!(self.out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&mut self, fault: &Fault) {
+        self.say(&format!("error: {fault}"));
+    }
+
+    fn progress(&mut self, done: usize, name: &str) {
+        self.bar.set_position(done as u64);
+        self.bar.set_message(name.to_owned());
+    }
+}
+
+fn row(object: &ObjectRef, inventory: &Inventory) -> [String; 7] {
+    let join = |words: Vec<String>| if words.is_empty() { "-".to_owned() } else { words.join(", ") };
+    let models = inventory.models.iter().map(|model| {
+        let id = model.reference.id();
+        if model.role == aibom_facts::inventory::Role::Main { id } else { format!("{id} ({})", model.role.as_str()) }
+    });
+    let cells = [
+        object.namespace.clone().unwrap_or_else(|| "-".to_owned()),
+        object.kind.clone(),
+        object.name.clone(),
+        join(inventory.categories.iter().map(|category| category.as_str().to_owned()).collect()),
+        join(inventory.runtimes.iter().map(|runtime| runtime.finding.key.name.clone()).collect()),
+        join(models.collect()),
+        inventory.confidence().as_str().to_owned(),
+    ];
+    cells.map(|cell| printable(&cell))
+}
+
+/// Text of manifests reaches a terminal here: control characters would be obeyed by it, secrets read from it.
+fn printable(text: &str) -> String {
+    let redactor = aibom_facts::redact::Redactor::standard();
+    let (text, _) = redactor.redact(text);
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// A folder of documents.
+struct Folder {
+    path: PathBuf,
+    taken: BTreeSet<String>,
+}
+
+impl Folder {
+    fn create(path: PathBuf) -> anyhow::Result<Self> {
+        fs::create_dir_all(&path).with_context(|| format!("cannot create the folder {}", path.display()))?;
+        Ok(Self { path, taken: BTreeSet::new() })
+    }
+
+    fn write(&mut self, object: &ObjectRef, json: &str) -> anyhow::Result<()> {
+        let stem = file_stem(object);
+        let name = (1..)
+            .map(|n| if n == 1 { format!("{stem}.cdx.json") } else { format!("{stem}-{n}.cdx.json") })
+            .find(|name| !self.taken.contains(name))
+            .unwrap_or_default();
+        let path = self.path.join(&name);
+        write_whole(&path, json).with_context(|| format!("cannot write {}", path.display()))?;
+        self.taken.insert(name);
+        Ok(())
+    }
+}
+
+/// Writes beside the target and renames, so that nobody reads half a document.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let unfinished = path.with_extension("json.part");
+    fs::write(&unfinished, text)?;
+    fs::rename(&unfinished, path)
+}
+
+/// `<namespace>.<kind>.<group>.<name>` in characters every file system takes. Names of objects are hostile input: `../x` stays here.
+fn file_stem(object: &ObjectRef) -> String {
+    let parts = [object.namespace.as_deref().unwrap_or("default"), &object.kind, &object.group, &object.name];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .map(|part| {
+            let safe: String = part
+                .chars()
+                .take(100)
+                .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c.to_ascii_lowercase() } else { '_' })
+                .collect();
+            safe.trim_matches('.').to_owned()
+        })
+        .collect();
+    parts.join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_names_stay_inside_the_folder() {
+        let object = ObjectRef {
+            group: "apps".into(),
+            version: "v1".into(),
+            kind: "Deployment".into(),
+            namespace: Some("../../etc".into()),
+            name: "..".into(),
+            uid: None,
+        };
+        assert_eq!(file_stem(&object), "_.._etc.deployment.apps.");
+        let folder = tempfile::tempdir().unwrap();
+        let mut target = Folder::create(folder.path().join("out")).unwrap();
+        target.write(&object, "{}").unwrap();
+        target.write(&object, "{}").unwrap();
+        let mut names: Vec<_> = fs::read_dir(folder.path().join("out")).unwrap().map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["_.._etc.deployment.apps.-2.cdx.json", "_.._etc.deployment.apps..cdx.json"]);
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_a_terminal() {
+        assert_eq!(printable("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}");
+    }
+}

@@ -1,0 +1,171 @@
+//! Which inputs a scan reads: files, every manifest below a folder, standard input.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::documents::MAX_INPUT;
+
+/// One input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file and the name it is shown by.
+    File {
+        /// Where it is.
+        path: PathBuf,
+        /// Relative to the folder that was given, or as given.
+        name: String,
+    },
+}
+
+/// Why an input cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The system refused.
+    #[error("cannot read {name}: {source}")]
+    Unreadable {
+        /// File or folder.
+        name: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// Larger than [`MAX_INPUT`].
+    #[error("{name} has more than {} MiB; split it, or pipe the part to scan into `k8s-aibom scan -`", MAX_INPUT >> 20)]
+    TooLarge {
+        /// The file.
+        name: String,
+    },
+    /// No UTF-8.
+    #[error("{name} is no UTF-8 text: byte {offset} (line {line}) breaks it")]
+    NoText {
+        /// The file.
+        name: String,
+        /// Offset of the first bad byte.
+        offset: usize,
+        /// Its line, from 1.
+        line: usize,
+    },
+}
+
+/// Inputs below the paths, in the order of the paths and sorted within each folder, and what could not be listed.
+pub fn collect(paths: &[PathBuf]) -> (Vec<Source>, Vec<SourceError>) {
+    let mut sources = Vec::new();
+    let mut errors = Vec::new();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            sources.push(Source::Stdin);
+        } else if path.is_dir() {
+            walk(path, path, &mut sources, &mut errors, 0);
+        } else {
+            sources.push(Source::File { path: path.clone(), name: path.display().to_string() });
+        }
+    }
+    (sources, errors)
+}
+
+/// Deepest nesting of folders that is followed.
+const MAX_FOLDERS: usize = 64;
+
+fn walk(top: &Path, folder: &Path, sources: &mut Vec<Source>, errors: &mut Vec<SourceError>, depth: usize) {
+    let unreadable = |source| SourceError::Unreadable { name: folder.display().to_string(), source };
+    let entries = match fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
+        Ok(entries) => entries,
+        Err(source) => return errors.push(unreadable(source)),
+    };
+    let mut entries: Vec<_> = entries.into_iter().map(|entry| (entry.path(), entry.file_type())).collect();
+    entries.sort_by(|left, right| left.0.cmp(&right.0));
+    for (path, file_type) in entries {
+        match file_type {
+            // Links to folders are not followed: they can form a ring.
+            Ok(file_type) if file_type.is_dir() => {
+                if depth < MAX_FOLDERS {
+                    walk(top, &path, sources, errors, depth + 1);
+                }
+            }
+            Ok(_) if is_manifest(&path) && path.is_file() => {
+                let name = path.strip_prefix(top).unwrap_or(&path).display().to_string();
+                sources.push(Source::File { path, name });
+            }
+            Ok(_) => {}
+            Err(source) => errors.push(SourceError::Unreadable { name: path.display().to_string(), source }),
+        }
+    }
+}
+
+fn is_manifest(path: &Path) -> bool {
+    path.extension().and_then(|extension| extension.to_str()).is_some_and(|extension| {
+        ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    })
+}
+
+impl Source {
+    /// The name it is shown by.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Stdin => "-",
+            Self::File { name, .. } => name,
+        }
+    }
+
+    /// Its text.
+    ///
+    /// # Errors
+    /// Unreadable, larger than [`MAX_INPUT`], or no UTF-8.
+    pub fn read(&self) -> Result<String, SourceError> {
+        let unreadable = |source| SourceError::Unreadable { name: self.name().to_owned(), source };
+        let bytes = match self {
+            Self::Stdin => limited(io::stdin().lock()),
+            Self::File { path, .. } => File::open(path).and_then(limited),
+        }
+        .map_err(unreadable)?;
+        if bytes.len() as u64 > MAX_INPUT {
+            return Err(SourceError::TooLarge { name: self.name().to_owned() });
+        }
+        String::from_utf8(bytes).map_err(|error| {
+            let offset = error.utf8_error().valid_up_to();
+            let line = error.as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count() + 1;
+            SourceError::NoText { name: self.name().to_owned(), offset, line }
+        })
+    }
+}
+
+fn limited(reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(MAX_INPUT + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_gives_its_manifests_sorted_and_named_relative_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("b/c")).unwrap();
+        for name in ["z.yaml", "b/c/a.yml", "b/x.json", "b/readme.md"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let (sources, errors) = collect(&[folder.path().to_owned()]);
+        assert_eq!(sources.iter().map(Source::name).collect::<Vec<_>>(), ["b/c/a.yml", "b/x.json", "z.yaml"]);
+        assert!(errors.is_empty());
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_an_error_with_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.yaml");
+        fs::write(&path, b"a: 1\nb: \xff\n").unwrap();
+        let error = Source::File { path, name: "x.yaml".into() }.read().unwrap_err();
+        assert!(matches!(error, SourceError::NoText { offset: 8, line: 2, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_missing_file_is_an_error_that_names_it() {
+        let (sources, _) = collect(&[PathBuf::from("no-such-file.yaml")]);
+        assert!(sources[0].read().unwrap_err().to_string().contains("no-such-file.yaml"));
+    }
+}

@@ -1,0 +1,231 @@
+//! `k8s-aibom scan` as its users run it.
+
+mod common;
+
+use std::fs;
+
+use common::{components, document, full_name, property, run, run_with_input};
+
+const SERVER: &str = "apiVersion: apps/v1
+kind: Deployment
+metadata: {name: talker, namespace: demo}
+spec:
+  template:
+    spec:
+      containers:
+      - name: engine
+        image: vllm/vllm-openai:v0.8.5
+        args: [--model, acme/talker-7b]
+";
+
+const WEB: &str = "apiVersion: apps/v1
+kind: Deployment
+metadata: {name: shop}
+spec:
+  template:
+    spec:
+      containers:
+      - {name: web, image: 'nginx:1.27'}
+";
+
+#[test]
+fn a_manifest_goes_in_and_a_document_comes_out() {
+    let document = document(SERVER);
+    let models = components(&document, "machine-learning-model");
+    assert_eq!(models.iter().map(|model| full_name(model)).collect::<Vec<_>>(), ["acme/talker-7b"]);
+    assert_eq!(models[0]["purl"], "pkg:huggingface/acme/talker-7b");
+    let runtimes = components(&document, "application");
+    assert_eq!(runtimes.iter().map(|runtime| full_name(runtime)).collect::<Vec<_>>(), ["vllm"]);
+    assert_eq!(property(components(&document, "container")[0], "image.reference"), ["vllm/vllm-openai:v0.8.5"]);
+    assert_eq!(document["metadata"]["timestamp"], "2023-11-14T22:13:20Z");
+}
+
+#[test]
+fn equal_input_gives_equal_bytes() {
+    let first = run_with_input(&["scan", "-", "--output", "cyclonedx"], SERVER);
+    let second = run_with_input(&["scan", "-", "--output", "cyclonedx"], SERVER);
+    assert_eq!(first.out, second.out);
+}
+
+#[test]
+fn every_object_gets_one_line_of_json_and_ends_with_zero_when_kinds_have_no_scraper() {
+    let text = format!("{SERVER}---\n{WEB}---\n---\napiVersion: v1\nkind: Service\nmetadata: {{name: front}}\n");
+    let run = run_with_input(&["scan", "-", "-o", "json"], &text);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let lines = run.lines();
+    let outcomes: Vec<_> = lines.iter().map(|line| (line["doc"].as_u64().unwrap(), line["outcome"].as_str().unwrap())).collect();
+    assert_eq!(outcomes, [(0, "documented"), (1, "not-ai"), (3, "no-scraper")]);
+    assert_eq!(lines[0]["apiVersion"], "apps/v1");
+    assert_eq!(lines[0]["namespace"], "demo");
+    assert!(lines[1]["namespace"].is_null());
+    assert!(lines[0]["document"].is_object() && lines[1]["document"].is_null());
+}
+
+#[test]
+fn a_bad_document_is_named_with_its_place_and_the_rest_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.yaml"), format!("{SERVER}---\nkey: [1, 2\nother: 3\n---\n{WEB}")).unwrap();
+    fs::write(folder.path().join("b.yaml"), SERVER).unwrap();
+    fs::write(folder.path().join("c.yaml"), b"a: \xff\n").unwrap();
+    let run = run(&["scan", folder.path().to_str().unwrap(), "-o", "json"]);
+    assert_eq!(run.code, 2);
+    assert_eq!(run.lines().len(), 3);
+    assert!(run.err.contains("error: a.yaml, document 1, line 1"), "{}", run.err);
+    assert!(run.err.contains("c.yaml is no UTF-8 text"), "{}", run.err);
+}
+
+#[test]
+fn lists_and_json_are_read() {
+    let list = r#"{"apiVersion":"v1","kind":"List","items":[
+        {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"one"},"spec":{"template":{"spec":{"containers":[{"name":"c","image":"vllm/vllm-openai:v1","args":["--model=acme/a"]}]}}}},
+        {"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"two"},"spec":{"template":{"spec":{"containers":[{"name":"c","image":"vllm/vllm-openai:v1","args":["--model","acme/b"]}]}}}}]}"#;
+    let run = run_with_input(&["scan", "-", "-o", "json"], list);
+    let lines = run.lines();
+    assert_eq!(lines.iter().map(|line| line["item"].as_u64().unwrap()).collect::<Vec<_>>(), [0, 1]);
+    assert!(lines.iter().all(|line| line["outcome"] == "documented"), "{}", run.out);
+    // Pointers are those of the object, not of the list.
+    let text = run.out;
+    assert!(text.contains("#/spec/template/spec/containers/0/args/0"), "{text}");
+    assert!(!text.contains("/items/"), "{text}");
+}
+
+#[test]
+fn the_table_names_workloads_and_their_models() {
+    let run = run_with_input(&["scan", "-"], &format!("{SERVER}---\n{WEB}"));
+    assert!(run.out.lines().next().unwrap().contains("NAMESPACE"), "{}", run.out);
+    let row = run.out.lines().nth(1).unwrap();
+    for word in ["demo", "Deployment", "talker", "inference", "vllm", "acme/talker-7b"] {
+        assert!(row.contains(word), "{word} is missing in: {row}");
+    }
+    assert!(!run.out.contains("shop"), "{}", run.out);
+    assert!(run.err.contains("1 AI workloads, 1 without AI"), "{}", run.err);
+}
+
+#[test]
+fn documents_go_to_a_folder_one_per_workload() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("boms");
+    let run = run_with_input(&["scan", "-", "--out-dir", target.to_str().unwrap()], &format!("{SERVER}---\n{SERVER}---\n{WEB}"));
+    assert_eq!(run.code, 0, "{}", run.err);
+    let mut names: Vec<_> = fs::read_dir(&target).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["demo.deployment.apps.talker-2.cdx.json", "demo.deployment.apps.talker.cdx.json"]);
+    let text = fs::read_to_string(target.join(&names[1])).unwrap();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap()["bomFormat"], "CycloneDX");
+}
+
+#[test]
+fn kinds_narrow_the_scan() {
+    let text = format!("{SERVER}---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{{name: c, image: ollama/ollama}}]}}\n");
+    let run = run_with_input(&["scan", "-", "-o", "json", "--kinds", "pod,batch/Job"], &text);
+    assert_eq!(run.lines().iter().map(|line| line["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>(), ["Pod"]);
+}
+
+#[test]
+fn a_broken_plugin_is_named_and_the_others_work() {
+    let folder = tempfile::tempdir().unwrap();
+    for plugin in ["workloads.wasm"] {
+        fs::copy(common::plugins().join(plugin), folder.path().join(plugin)).unwrap();
+    }
+    fs::write(folder.path().join("broken.wasm"), b"\0asm\x01\0\0\0").unwrap();
+    fs::write(folder.path().join("native.wasm"), b"\x7fELF and more").unwrap();
+    let run = run_with_input(&["scan", "-", "-o", "json", "--plugins", folder.path().to_str().unwrap()], SERVER);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("broken") && run.err.contains("native"), "{}", run.err);
+    assert_eq!(run.lines()[0]["outcome"], "documented");
+}
+
+#[test]
+fn two_plugins_for_one_kind_are_a_conflict_that_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.wasm", "b.wasm"] {
+        fs::copy(common::plugins().join("workloads.wasm"), folder.path().join(name)).unwrap();
+    }
+    let run = run_with_input(&["scan", "-", "-o", "json", "--plugins", folder.path().to_str().unwrap()], SERVER);
+    let lines = run.lines();
+    assert_eq!(lines[0]["outcome"], "no-scraper");
+    assert!(lines[0]["reason"].as_str().unwrap().contains("a and b"), "{}", lines[0]);
+}
+
+#[test]
+fn nothing_to_do_is_an_error_that_says_what_to_do() {
+    let nothing = run(&["scan"]);
+    assert_eq!(nothing.code, 1);
+    assert!(nothing.err.contains("helm template"), "{}", nothing.err);
+    let missing = run(&["scan", "no/such/file.yaml"]);
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.contains("no/such/file.yaml"), "{}", missing.err);
+    let empty = tempfile::tempdir().unwrap();
+    let no_plugins = run(&["scan", "-", "--plugins", empty.path().to_str().unwrap()]);
+    assert_eq!(no_plugins.code, 1);
+    assert!(no_plugins.err.contains("--plugins"), "{}", no_plugins.err);
+    assert_eq!(run(&["scan", "-", "--output", "xml"]).code, 1);
+    assert_eq!(run(&["--help"]).code, 0);
+}
+
+#[test]
+fn no_secret_leaves_in_any_form() {
+    let secret = "hf_abcdefghijklmnopqrstuvwxyz012345";
+    let manifest = format!(
+        "apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: leaky, namespace: demo}}
+spec:
+  template:
+    spec:
+      containers:
+      - name: engine
+        image: vllm/vllm-openai:v0.8.5
+        args: [--model, 's3://user:{secret}@bucket/weights', --api-key, {secret}, --served-model-name, {secret}]
+        env:
+        - {{name: HF_TOKEN, value: {secret}}}
+        - {{name: MODEL_ID, value: {secret}}}
+"
+    );
+    for form in ["json", "table", "cyclonedx"] {
+        let run = run_with_input(&["scan", "-vv", "-", "-o", form], &manifest);
+        assert!(!run.out.contains(secret) && !run.err.contains(secret), "{form}: {}{}", run.out, run.err);
+    }
+}
+
+/// Appendix A of the study of the peer: it lists two models where there is one.
+#[test]
+fn a_model_named_by_flag_and_variable_is_one_model_with_two_pieces_of_evidence() {
+    let document = document(
+        "apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: embed, namespace: rag}
+spec:
+  template:
+    spec:
+      initContainers:
+      - {name: fetch, image: 'alpine:3.20'}
+      containers:
+      - name: tei
+        image: ghcr.io/huggingface/text-embeddings-inference:1.5
+        args: [--model-id, BAAI/bge-m3]
+        env: [{name: MODEL_NAME, value: bge}]
+        volumeMounts: [{name: w, mountPath: /models/bge}]
+      volumes:
+      - name: w
+        persistentVolumeClaim: {claimName: weights-pvc}
+",
+    );
+    let models = components(&document, "machine-learning-model");
+    assert_eq!(models.iter().map(|model| full_name(model)).collect::<Vec<_>>(), ["BAAI/bge-m3"]);
+    let occurrences = models[0]["evidence"]["occurrences"].as_array().unwrap();
+    let locations: Vec<_> = occurrences.iter().map(|occurrence| occurrence["location"].as_str().unwrap()).collect();
+    assert_eq!(
+        locations,
+        [
+            "apps/v1/StatefulSet/rag/embed#/spec/template/spec/containers/0/args/1",
+            "apps/v1/StatefulSet/rag/embed#/spec/template/spec/containers/0/env/0/value"
+        ]
+    );
+    let images: Vec<_> = components(&document, "container").iter().flat_map(|image| property(image, "image.reference")).collect();
+    assert_eq!(images, ["alpine:3.20", "ghcr.io/huggingface/text-embeddings-inference:1.5"]);
+    let runtimes = components(&document, "application");
+    assert_eq!((full_name(runtimes[0]), runtimes[0]["version"].as_str()), ("tei".to_owned(), Some("1.5")));
+    let volumes: Vec<_> = components(&document, "data").iter().map(|data| full_name(data)).collect();
+    assert_eq!(volumes, ["weights-pvc"]);
+}
