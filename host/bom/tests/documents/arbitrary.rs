@@ -17,6 +17,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::identity::read_elsewhere;
 use crate::sample::{COMMIT, DIGEST};
 use crate::{options, schema_errors};
 
@@ -220,6 +221,9 @@ proptest! {
         prop_assert_eq!(schema_errors(&value), Vec::<String>::new());
         prop_assert_eq!(lint::lint(&value), vec![]);
         prop_assert_eq!(render(&inventory, &options).to_json(), document.to_json());
+        if options.spec_version == SpecVersion::V1_6 {
+            prop_assert_eq!(read_elsewhere(&document), value);
+        }
     }
 
     #[test]

@@ -3,14 +3,28 @@
 use aibom_bom::{lint, render};
 use aibom_facts::inventory::{Class, Confidence, Data, DataKind, Key, Origin, Service, Source};
 use aibom_facts::model::ModelReference;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::sample::{DIGEST, empty, evidence, finding, hub, image, model, object, plum};
-use crate::{checked, named, options, read, values};
+use crate::{VALIDATORS, checked, named, options, read, values};
 
 #[test]
 fn an_inventory_with_one_of_everything_looks_like_this() {
     insta::assert_snapshot!(checked(&plum(), &options()).to_json_pretty());
+}
+
+#[test]
+fn the_schemas_accept_the_reference_documents_and_nothing_else() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference");
+    let Some(validators) = VALIDATORS.as_ref() else { return };
+    for name in ["golden-1.6.cdx.json", "golden-1.7.cdx.json"] {
+        let text = std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
+        let mut document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(validators.errors(&document), Vec::<String>::new(), "{name}");
+        document["serialNumber"] = json!("urn:uuid:57C5848D-3A6F-5E38-9242-414432A754DA");
+        assert_eq!(validators.errors(&document).len(), 1, "upper case is refused");
+    }
+    assert_eq!(validators.errors(&json!({"specVersion": "1.5"})), ["no schema for specVersion Some(\"1.5\")"]);
 }
 
 #[test]
@@ -36,7 +50,7 @@ fn both_forms_end_in_one_newline_and_say_the_same() {
     let document = checked(&plum(), &options());
     for text in [document.to_json(), document.to_json_pretty()] {
         assert!(text.ends_with("}\n") && !text.ends_with("\n\n"));
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), document.to_value());
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document.to_value());
     }
     assert!(!document.to_json().trim_end().contains('\n'));
 }
