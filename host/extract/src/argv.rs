@@ -145,6 +145,7 @@ enum Python {
     Module(usize),
     Code(usize),
     Script(usize),
+    Input,
 }
 
 fn is_python(program: &str) -> bool {
@@ -175,6 +176,13 @@ pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine) -> Option<Launch<'r
     let program = base_name(first);
     let mut best: Option<(usize, Launch<'r>)> = None;
     let kind = if is_python(program) || first == "-m" { python(tokens) } else { None };
+    // Code that comes as input: `python3 - <<EOF`.
+    let kind = match (kind, &line.document) {
+        (Some(Python::Script(index)), Some(_)) if tokens[index].as_str() == "-" => Some(Python::Input),
+        (None, Some(_)) if is_python(program) => Some(Python::Input),
+        (kind, _) => kind,
+    };
+    let input = line.document.as_ref();
     for (runtime, rule) in rules.runtimes.iter().enumerate() {
         for launcher in &rule.launch {
             let start = match &kind {
@@ -185,12 +193,13 @@ pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine) -> Option<Launch<'r
                     launcher.scripts.iter().chain(&launcher.programs).any(|name| name == script)
                 }
                 Some(Python::Code(index)) => launcher.code.iter().any(|word| tokens[*index].as_str().contains(word.as_str())),
+                Some(Python::Input) => input.is_some_and(|code| launcher.code.iter().any(|word| code.as_str().contains(word.as_str()))),
             };
             if !start {
                 continue;
             }
             let at = match kind {
-                None => 0,
+                None | Some(Python::Input) => 0,
                 Some(Python::Module(index) | Python::Script(index) | Python::Code(index)) => index,
             };
             let rest = &tokens[at + 1..];
@@ -211,7 +220,11 @@ pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine) -> Option<Launch<'r
                 word: tokens[at].clone(),
                 rest: rest[launcher.words.len()..].to_vec(),
                 variables: (Rc::clone(&line.exported), line.own.clone()),
-                code: matches!(kind, Some(Python::Code(_))).then(|| tokens[at].clone()),
+                code: match kind {
+                    Some(Python::Code(_)) => Some(tokens[at].clone()),
+                    Some(Python::Input) => input.cloned(),
+                    _ => None,
+                },
             };
             best = Some((weight, launch));
         }
@@ -233,16 +246,26 @@ pub(crate) enum Other {
     Idle,
     /// Sets up or looks around.
     Plain,
+    /// Is called a download.
+    Fetch,
     /// Anything.
     Unknown,
 }
 
 pub(crate) fn other(rules: &Rules, line: &CommandLine) -> Other {
     let program = line.tokens.first().map(|token| base_name(token.as_str())).unwrap_or_default();
+    let fetching = &rules.conventions.fetching;
     if rules.conventions.idle.iter().any(|name| name == program) {
         Other::Idle
     } else if rules.conventions.plain.iter().any(|name| name == program) {
         Other::Plain
+    } else if line
+        .tokens
+        .iter()
+        .take(2)
+        .any(|token| base_name(token.as_str()).split(['-', '_', '.']).any(|word| fetching.iter().any(|known| known == word)))
+    {
+        Other::Fetch
     } else {
         Other::Unknown
     }

@@ -151,19 +151,33 @@ impl Draft<'_> {
     pub(crate) fn models_of(&self, containers: usize) -> Vec<BTreeSet<String>> {
         let mut out = vec![BTreeSet::new(); containers];
         for (container, name) in &self.named {
-            let mut name = name;
-            // A name is replaced by a better one at most once per form.
-            for _ in 0..4 {
-                match self.renamed.get(name) {
-                    Some(better) if better != name => name = better,
-                    _ => break,
-                }
-            }
-            if self.models.contains_key(name) {
-                out[*container].insert(name.clone());
+            if let Some(name) = self.current(name) {
+                out[*container].insert(name.to_owned());
             }
         }
         out
+    }
+
+    /// The name under which a model is known now.
+    fn current<'n>(&'n self, name: &'n str) -> Option<&'n str> {
+        let mut name = name;
+        // A name is replaced by a better one at most once per form.
+        for _ in 0..4 {
+            match self.renamed.get(name) {
+                Some(better) if better != name && !self.models.contains_key(name) => name = better,
+                _ => break,
+            }
+        }
+        self.models.contains_key(name).then_some(name)
+    }
+
+    /// What a finding needs, by the names of now.
+    fn settled(&self, needs: &BTreeSet<Key>, own: &Key) -> BTreeSet<Key> {
+        let settle = |key: &Key| match key.class {
+            Class::Model => self.current(&key.name).map(|name| Key::new(Class::Model, name)),
+            _ => Some(key.clone()),
+        };
+        needs.iter().filter_map(settle).filter(|key| key != own).collect()
     }
 
     /// Containers that run models first, then what they were given, then what only talks about them.
@@ -439,6 +453,14 @@ impl Draft<'_> {
     }
 
     fn finish(mut self) -> Inventory {
+        let settle = |finding: &Finding| (finding.key.clone(), self.settled(&finding.needs, &finding.key));
+        let models = self.models.values().map(|model| settle(&model.finding));
+        let settled: Vec<_> = models.chain(self.runtimes.values().map(|runtime| settle(&runtime.finding))).collect();
+        for (key, needs) in settled {
+            if let Some(finding) = self.finding(&key) {
+                finding.needs = needs;
+            }
+        }
         self.inventory.models = self.models.into_values().collect();
         self.inventory.runtimes = self.runtimes.into_values().collect();
         for model in &mut self.inventory.models {

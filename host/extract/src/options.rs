@@ -43,7 +43,8 @@ pub(crate) fn parse(tokens: &[Token], tables: &[&Runtime], positional: &[Use]) -
     let mut index = 0;
     while let Some(token) = tokens.get(index) {
         index += 1;
-        let text = token.as_str();
+        // A line continuation inside a folded YAML text leaves a protected blank in front of the next word.
+        let text = token.as_str().trim_start();
         if !only_positional && text == "--" {
             only_positional = true;
             continue;
@@ -60,7 +61,10 @@ pub(crate) fn parse(tokens: &[Token], tables: &[&Runtime], positional: &[Use]) -
             continue;
         }
         let (name, joined) = match text.split_once('=') {
-            Some((name, _)) => (name, Some(Token { text: token.text.slice(name.len() + 1..text.len()), ..token.clone() })),
+            Some((name, value)) => {
+                let end = token.as_str().len();
+                (name, Some(Token { text: token.text.slice(end - value.len()..end), ..token.clone() }))
+            }
             None => (text, None),
         };
         let meaning = lookup(tables, name).cloned().or_else(|| dotted(tables, name));
@@ -106,7 +110,7 @@ pub(crate) fn parse(tokens: &[Token], tables: &[&Runtime], positional: &[Use]) -
 }
 
 fn is_option(token: &Token) -> bool {
-    let text = token.as_str();
+    let text = token.as_str().trim_start();
     text.len() > 1 && text.starts_with('-') && !text[1..].starts_with(|c: char| c.is_ascii_digit())
 }
 

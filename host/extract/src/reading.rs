@@ -1,10 +1,14 @@
 //! What one container says: the runtimes in it, the models it names, its parameters, and what could not be read.
 
+use std::sync::OnceLock;
+
 use aibom_facts::image::ImageReference;
 use aibom_facts::inventory::{Category, Evidence, Role, Source, Unresolved};
 use aibom_facts::model::{ModelReference, ParsedModel};
 use aibom_facts::object::Locator;
 use aibom_facts::report::{ContainerClass, Duty};
+
+use regex::Regex;
 
 use crate::argv::{self, Launch, Other};
 use crate::images::{ImageClass, ImageMatch, Strength, version};
@@ -78,6 +82,7 @@ pub(crate) struct Reader<'a> {
 struct Program<'r> {
     launches: Vec<Launch<'r>>,
     idle: bool,
+    fetches: bool,
     unknown: bool,
     any: bool,
 }
@@ -115,6 +120,9 @@ impl<'a> Reader<'a> {
         if image_alone {
             self.image_alone(images, infrastructure, &program, &mut out);
         }
+        if matches!(out.does, Some(Does::Run | Does::Fetch)) && !infrastructure {
+            self.model_of_image(images, &mut out);
+        }
         if out.does == Some(Does::Run) && !infrastructure {
             self.image_evidence(images, &mut out);
             self.tell_silence(&active, &mut out);
@@ -135,7 +143,12 @@ impl<'a> Reader<'a> {
         } else {
             argv::unwrap(self.rules, CommandLine::plain(command.into_iter().chain(args).collect()), &container.env)
         };
+        // A program that is computed is taken for the image's own.
+        let own = images.iter().find_map(|found| self.rules.runtimes[found.runtime].images.entrypoint.first());
         for line in &mut lines {
+            if let (Some(first), Some(own)) = (line.tokens.first_mut().filter(|first| first.text.is_unknown()), own) {
+                first.text = Traced::plain(own);
+            }
             if let Some(launch) = argv::find(self.rules, line) {
                 program.launches.push(launch);
                 continue;
@@ -143,6 +156,7 @@ impl<'a> Reader<'a> {
             match argv::other(self.rules, line) {
                 Other::Idle => program.idle = true,
                 Other::Plain => {}
+                Other::Fetch => program.fetches = true,
                 Other::Unknown => program.unknown = true,
             }
         }
@@ -185,6 +199,9 @@ impl<'a> Reader<'a> {
             if program.launches.iter().any(|launch| launch.does == work) {
                 return Some(work);
             }
+        }
+        if program.fetches && !program.unknown {
+            return Some(Does::Fetch);
         }
         if program.idle {
             return None;
@@ -265,7 +282,7 @@ impl<'a> Reader<'a> {
         let hits = if script || !program.any { Vec::new() } else { options::parse(&tokens, &tables, &[]) };
         if !hinted {
             self.facts(&tables, hits, None, role, does, out);
-        } else if hits.iter().any(|hit| hit.is_model()) {
+        } else if hits.iter().any(Hit::is_model) {
             self.facts(&tables, hits, None, role, does, out);
             out.categories.extend(category_of(does, rule));
         } else {
@@ -294,16 +311,6 @@ impl<'a> Reader<'a> {
                 let version = tag.and_then(|tag| Some(self.evidence(&written.at, Source::ImageTag, version(tag)?, tag)));
                 out.runtimes.push(RuntimeClaim { runtime, evidence, version });
             }
-            if let Some(name) = &found.model
-                && let Ok(reference) = ModelReference::catalogue_name(name)
-            {
-                let named = out.models.iter().any(|claim| claim.role == self.rules.runtimes[found.runtime].role);
-                if !named {
-                    let evidence = self.evidence(&written.at, Source::ImagePattern, name, &found.pattern);
-                    let parsed = ParsedModel { reference, revision: None, source: None, file: None };
-                    out.models.push(claim(parsed, self.rules.runtimes[found.runtime].role, vec![evidence]));
-                }
-            }
         }
         let implied: Vec<_> = out
             .runtimes
@@ -322,6 +329,20 @@ impl<'a> Reader<'a> {
             }
         }
         out.runtimes.extend(more);
+    }
+
+    /// The model that the path of an image names, unless something else does.
+    fn model_of_image(&self, images: &[ImageMatch], out: &mut Reading) {
+        let Some(written) = &self.container.image else { return };
+        for found in images {
+            let role = self.rules.runtimes[found.runtime].role;
+            let Some(name) = found.model.as_ref().filter(|_| !out.models.iter().any(|claim| claim.role == role)) else { continue };
+            if let Ok(reference) = ModelReference::catalogue_name(name) {
+                let evidence = self.evidence(&written.at, Source::ImagePattern, name, &found.pattern);
+                let parsed = ParsedModel { reference, revision: None, source: None, file: None };
+                out.models.push(claim(parsed, role, vec![evidence]));
+            }
+        }
     }
 
     /// Turns options and variables into claims.
@@ -376,15 +397,20 @@ impl<'a> Reader<'a> {
     /// Literals and variables that code on the command line names.
     fn code(&self, code: &Token, role: Role, out: &mut Reading) {
         let text = code.as_str();
-        for variable in self.container.env.iter().filter(|variable| !variable.secret) {
-            let quoted = ['"', '\''].iter().any(|quote| text.contains(&format!("{quote}{}{quote}", variable.name)));
-            if !quoted || variable.value.unknown().is_some() {
-                continue;
-            }
-            if let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = ModelReference::parse(&variable.value.text) {
-                let evidence = self.evidence(&variable.at, Source::EnvVar, parsed.reference.id(), &variable.name);
+        let mut add = |text: &str, evidence: Evidence| {
+            if let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = ModelReference::parse(text) {
+                let evidence = Evidence { value: parsed.reference.id(), ..evidence };
                 out.models.push(ModelClaim { fetched: true, ..claim(parsed, role, vec![evidence]) });
             }
+        };
+        for variable in self.container.env.iter().filter(|variable| !variable.secret) {
+            let quoted = ['"', '\''].iter().any(|quote| text.contains(&format!("{quote}{}{quote}", variable.name)));
+            if quoted && variable.value.unknown().is_none() {
+                add(&variable.value.text, self.evidence(&variable.at, Source::EnvVar, "", &variable.name));
+            }
+        }
+        for literal in repositories(text) {
+            add(literal, self.evidence(&code.at, code.source, "", "repo_id"));
         }
     }
 
@@ -397,7 +423,9 @@ impl<'a> Reader<'a> {
             let rule = &self.rules.runtimes[runtime];
             rule.category == Some(Category::Inference) && !rule.framework
         });
-        if !serves
+        let patch = self.container.image.is_none() && self.container.command.is_empty() && self.container.args.is_empty();
+        if patch
+            || !serves
             || out.models.iter().any(|claim| !matches!(claim.role, Role::Draft | Role::Adapter | Role::Tokenizer))
             || out.unresolved.iter().any(|known| known.what == "model")
         {
@@ -441,4 +469,25 @@ pub(crate) fn claim(parsed: ParsedModel, role: Role, evidence: Vec<Evidence>) ->
         destination: None,
         parameters: Vec::new(),
     }
+}
+
+/// Repositories that Python code gives to a download, as a literal or by a name that a literal was assigned to.
+fn repositories(code: &str) -> Vec<&str> {
+    static CALL: OnceLock<Option<Regex>> = OnceLock::new();
+    let pattern = r#"(?:repo_id\s*=|snapshot_download\(|hf_hub_download\()\s*(?:["']([^"'\n]+)["']|([A-Za-z_]\w*)\s*[,)\n])"#;
+    let Some(call) = CALL.get_or_init(|| Regex::new(pattern).ok()) else { return Vec::new() };
+    let mut out = Vec::new();
+    for found in call.captures_iter(code).take(64) {
+        let literal = found.get(1).map(|literal| literal.as_str());
+        let assigned = || {
+            let name = found.get(2)?.as_str();
+            code.lines().find_map(|line| {
+                let value = line.trim_start().strip_prefix(name)?.trim_start().strip_prefix('=')?.trim();
+                let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+                value[1..].split(quote).next()
+            })
+        };
+        out.extend(literal.or_else(assigned));
+    }
+    out
 }

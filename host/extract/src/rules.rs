@@ -367,6 +367,8 @@ pub(crate) struct Conventions {
     pub idle: Vec<String>,
     /// Programs of scripts that do no AI work.
     pub plain: Vec<String>,
+    /// Words in the name of a program or script that downloads.
+    pub fetching: Vec<String>,
     /// Variables that by convention hold a model but that no program is known to read.
     pub helpers: Vec<String>,
     /// Last path segments that say nothing about a model.

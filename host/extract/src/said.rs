@@ -134,7 +134,8 @@ impl Said {
                     None => {}
                     Some(parsed) => {
                         let id = parsed.reference.id();
-                        if what == Use::Tokenizer && main_id.as_ref().is_none_or(|(main, sources)| *main == id || sources.contains(&id)) {
+                        let own = |(main, sources): &(String, Vec<String>)| *main == id || sources.contains(&id) || is_copy(main, &id);
+                        if what == Use::Tokenizer && main_id.as_ref().is_none_or(own) {
                             continue;
                         }
                         let mut found = claim(parsed, role, reader.places(&value, &id));
@@ -393,6 +394,13 @@ fn without_user(token: &Token) -> Token {
     let mut bare = token.text.slice(0..start);
     bare.append(&token.text.slice(start + at + 1..text.len()));
     Token { text: bare, ..token.clone() }
+}
+
+/// Whether a path holds a copy of a model: it ends with the id or with its name, or is the hub cache's folder of it.
+fn is_copy(id: &str, path: &str) -> bool {
+    let name = id.rsplit('/').next().unwrap_or_default();
+    let path = path.trim_end_matches('/');
+    path.strip_suffix(name).is_some_and(|rest| rest.ends_with('/')) || path.contains(&format!("/models--{}/", id.replace('/', "--")))
 }
 
 /// A short name for an id: its letters and digits begin those of the id's last segment.

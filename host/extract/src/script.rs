@@ -33,6 +33,8 @@ pub(crate) struct CommandLine {
     pub(crate) exported: Rc<Vec<Variable>>,
     /// Set for it alone.
     pub(crate) own: Vec<Variable>,
+    /// The here-document that is its input.
+    pub(crate) document: Option<Token>,
 }
 
 impl CommandLine {
@@ -140,7 +142,8 @@ impl Shell<'_> {
             }
             Some(_) => {
                 let tokens = fields.into_iter().map(|field| self.token(field)).collect();
-                self.out.push(CommandLine { tokens, exported: Rc::clone(&self.exported), own });
+                let document = command.document.clone().map(|range| self.token((script.slice(range), None)));
+                self.out.push(CommandLine { tokens, exported: Rc::clone(&self.exported), own, document });
             }
             None => {}
         }

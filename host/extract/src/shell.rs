@@ -92,6 +92,8 @@ pub struct Simple {
     pub assignments: Vec<Assignment>,
     /// Program and arguments.
     pub words: Vec<Word>,
+    /// Bytes of the here-document that is its input; not read as commands.
+    pub document: Option<Range<usize>>,
 }
 
 impl Word {
@@ -151,6 +153,8 @@ pub fn parse(script: &str) -> Vec<Simple> {
 
 /// A here-document that begins after the current line.
 struct Document {
+    /// Index of the command whose input it is.
+    command: usize,
     delimiter: String,
     tabs: bool,
 }
@@ -246,17 +250,23 @@ impl Parser<'_> {
         let (target, _) = self.lexer.word();
         if document {
             let delimiter = target.literal().unwrap_or_else(|| self.lexer.text[target.range.clone()].to_owned());
-            self.documents.push(Document { delimiter, tabs });
+            self.documents.push(Document { command: self.commands.len(), delimiter, tabs });
         }
     }
 
     fn skip_documents(&mut self) {
         for document in std::mem::take(&mut self.documents) {
+            let start = self.lexer.at;
+            let mut end = start;
             while let Some(line) = self.lexer.line() {
                 let line = if document.tabs { line.trim_start_matches('\t') } else { line };
                 if line.trim_end_matches('\r') == document.delimiter {
                     break;
                 }
+                end = self.lexer.at;
+            }
+            if let Some(command) = self.commands.get_mut(document.command) {
+                command.document = Some(start..end);
             }
         }
     }

@@ -368,6 +368,51 @@ fn what_an_init_container_downloads_is_the_model_that_the_server_loads() {
 }
 
 #[test]
+fn python_code_that_downloads_names_its_repositories() {
+    let code = "from huggingface_hub import snapshot_download\\nrepo = 'org/b'\\nsnapshot_download(repo_id=repo)\\nsnapshot_download('org/c')\\nx = os.environ['GET']\\n'no/model'";
+    let found = pod(&[&format!(
+        r#"{{name: a, image: 'vllm/vllm-openai', command: [python3, -c, "{code}"], env: [{{name: GET, value: org/a}}, {{name: OTHER, value: org/d}}]}}"#
+    )]);
+    assert_eq!(names(&found), ["main org/a", "main org/b", "main org/c"]);
+    assert!(runtimes(&found).is_empty());
+    let script = "python3 - <<'PY'\\nfrom huggingface_hub import snapshot_download\\nsnapshot_download(repo_id='org/b')\\nPY\\n";
+    let found = pod(&[&format!(r#"{{name: a, image: 'python:3', command: [bash, -c, "{script}"]}}"#)]);
+    assert_eq!(names(&found), ["main org/b"]);
+}
+
+#[test]
+fn a_computed_program_in_a_known_image_is_taken_for_the_images_own() {
+    let found = pod(&[r#"{name: a, image: 'vllm/vllm-openai', command: [sh, -c, 'exec "$(python3 -c x)" serve org/m --port 1']}"#]);
+    assert_eq!(names(&found), ["main org/m"]);
+}
+
+#[test]
+fn a_protected_blank_in_front_of_an_option_is_no_part_of_it() {
+    let found = pod(&[r"{name: a, image: x, command: [sh, -c, 'python3 -m dynamo.vllm \\ --model org/m \\ --served-model-name m']}"
+        .replace("\\\\", "\\")
+        .as_str()]);
+    assert_eq!(names(&found), ["main org/m"]);
+    assert_eq!(only(&found).served, BTreeSet::from(["m".to_owned()]));
+}
+
+#[test]
+fn a_tokenizer_from_a_copy_of_the_model_is_not_another_one() {
+    for path in ["/cache/models--org--m/snapshots/1", "/models/org/m", "/models/m/", "org/m"] {
+        let found = pod(&[&format!("{{name: a, image: 'vllm/vllm-openai', args: [--model, org/m, --tokenizer, {path}]}}")]);
+        assert_eq!(names(&found), ["main org/m"], "{path}");
+    }
+}
+
+#[test]
+fn a_script_that_is_called_a_download_runs_no_engine() {
+    let found = pod(&["{name: a, image: 'nvcr.io/nvidia/tritonserver:25.01-py3', command: [/scripts/fetch_model.sh]}"]);
+    assert!(runtimes(&found).is_empty() && found.unresolved.is_empty());
+    assert_eq!(found.categories, BTreeSet::from([Category::DataPreparation]));
+    let found = pod(&["{name: a, image: 'nvcr.io/nim/acme/model-x:1.0', args: [download-to-cache]}"]);
+    assert_eq!((names(&found), runtimes(&found).len()), (vec!["main acme/model-x".to_owned()], 0));
+}
+
+#[test]
 fn the_command_says_more_than_the_image() {
     let found = pod(&["{name: a, image: 'lmcache/vllm-openai:latest', command: [lmcache_server, 0.0.0.0, '8080']}"]);
     assert!(runtimes(&found).is_empty() && names(&found).is_empty());

@@ -314,8 +314,8 @@ impl<'a> Lexer<'a> {
                 b'`' => self.backquoted(&mut parts),
                 _ => {
                     let rest = &self.text[self.at..];
-                    let length = rest[1..].find(['\'', '"', '\\', '$', '`']).map_or(rest.len(), |n| n + 1);
-                    let length = (length..=rest.len()).find(|n| rest.is_char_boundary(*n)).unwrap_or(rest.len());
+                    let first = rest.chars().next().map_or(0, char::len_utf8);
+                    let length = rest[first..].find(['\'', '"', '\\', '$', '`']).map_or(rest.len(), |n| n + first);
                     parts.text(&rest[..length], quoted);
                     self.at += length;
                 }

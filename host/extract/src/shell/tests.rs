@@ -102,7 +102,14 @@ fn a_long_script_of_openers_takes_no_longer_than_its_length_allows() {
     }
 }
 
+#[test]
+fn a_default_may_begin_with_any_character() {
+    assert_eq!(words("x ${A:-é} \"${A:-'é'}\""), [vec!["x", "<A|é>", "<A|'é'>"]]);
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
     #[test]
     fn any_text_parses(script in "[a-zA-Z0-9 \\t\\n\\r'\"\\\\$(){}<>|&;#=+@*`:\u{e9}\u{1f600}-]{0,200}") {
         for command in parse(&script) {
