@@ -18,6 +18,9 @@ use crate::workspace::{Workspace, is_ci, note, shown, step, write_if_changed};
 /// The name under which the guests of `tests/hostile` are asked for.
 const HOSTILE: &str = "hostile";
 
+/// Where cargo puts what it builds of the repository's guests, apart from what it builds of the host.
+pub(crate) const TARGET_FOLDER: &str = "target/guests";
+
 /// A family is tens of kilobytes; one that comes near this carries something it should not.
 const SIZE_CAP: usize = 2 * 1024 * 1024;
 
@@ -26,6 +29,10 @@ pub(crate) struct BuildArgs {
     /// Families to build (folders under plugins/ with a plugin.toml), or `hostile`; all when none is named
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+
+    /// Build the scraper in this folder instead, such as `k8s-aibom plugin new` made, into <DIR>/<name of its plugin.toml>.wasm
+    #[arg(long = "crate", value_name = "DIR", conflicts_with = "names")]
+    folder: Option<PathBuf>,
 
     /// Where the compiler for the guests comes from
     #[arg(long, value_enum, default_value_t)]
@@ -40,6 +47,9 @@ pub(crate) struct Guest {
 
 /// Builds what the command line names.
 pub(crate) fn build(workspace: &Workspace, args: &BuildArgs) -> Result<()> {
+    if let Some(folder) = &args.folder {
+        return build_crate(workspace, folder, args.toolchain);
+    }
     let (hostile, names): (Vec<String>, Vec<String>) = args.names.iter().cloned().partition(|name| name == HOSTILE);
     let toolchain = GuestToolchain::find(workspace, args.toolchain)?;
     if args.names.is_empty() || !names.is_empty() {
@@ -86,6 +96,30 @@ fn remove_others(workspace: &Workspace, families: &[Family]) -> Result<()> {
     Ok(())
 }
 
+/// A crate of someone else's. Its target folder is its own, and it need not have a lock file.
+fn build_crate(workspace: &Workspace, folder: &Path, toolchain: Choice) -> Result<()> {
+    let folder = folder.canonicalize().with_context(|| format!("there is no folder {}", folder.display()))?;
+    let plugin = folder.join("plugin.toml");
+    let text =
+        fs::read_to_string(&plugin).with_context(|| format!("could not read {}; `k8s-aibom plugin new` writes one", plugin.display()))?;
+    let Named { name } = toml::from_str(&text).with_context(|| format!("{} is no description of a plugin", plugin.display()))?;
+    let toolchain = GuestToolchain::find(workspace, toolchain)?;
+    step(format!("Building {name} with {}", toolchain.describe()));
+    let mut command = toolchain.cargo_build(workspace, &folder, &folder.join("target"));
+    let manifest = folder.join("Cargo.toml");
+    let modules = compile(&mut command)?;
+    let Some(module) = modules.iter().find(|module| module.manifest == manifest) else {
+        bail!("{} built no WebAssembly module; it needs `[lib] crate-type = [\"cdylib\"]`", manifest.display());
+    };
+    let component = Contract::newest(workspace)?.component(&module.file, &name)?;
+    write(workspace, &folder.join(&name).with_extension("wasm"), &component)
+}
+
+/// Under CI the lock files of the repository must be up to date.
+fn lock(command: &mut Command) -> &mut Command {
+    if is_ci() { command.arg("--locked") } else { command }
+}
+
 /// The named families, or all.
 fn select(workspace: &Workspace, names: &[String]) -> Result<Vec<Family>> {
     let known = families(workspace)?;
@@ -120,6 +154,12 @@ struct Package {
     name: String,
 }
 
+/// The part of a `plugin.toml` that is of interest here.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
 fn families(workspace: &Workspace) -> Result<Vec<Family>> {
     let folder = workspace.path("plugins");
     let mut families = Vec::new();
@@ -141,11 +181,11 @@ fn families(workspace: &Workspace) -> Result<Vec<Family>> {
 fn compile_families(workspace: &Workspace, toolchain: &GuestToolchain, families: &[Family]) -> Result<Vec<Guest>> {
     let names: Vec<&str> = families.iter().map(|family| family.name.as_str()).collect();
     step(format!("Building plugins ({}) with {}", names.join(", "), toolchain.describe()));
-    let mut command = toolchain.cargo_build(workspace, &workspace.path("plugins"));
+    let mut command = toolchain.cargo_build(workspace, &workspace.path("plugins"), &workspace.path(TARGET_FOLDER));
     for family in families {
         command.args(["-p", &family.package]);
     }
-    let modules = compile(&mut command)?;
+    let modules = compile(lock(&mut command))?;
     let contract = Contract::newest(workspace)?;
     let mut guests = Vec::new();
     for family in families {
@@ -155,15 +195,7 @@ fn compile_families(workspace: &Workspace, toolchain: &GuestToolchain, families:
                 family.name
             );
         };
-        let component = componentize(&module.file)?;
-        contract.check(&component).with_context(|| format!("plugins/{} does not keep the contract of {}", family.name, contract.folder))?;
-        if component.len() > SIZE_CAP {
-            bail!(
-                "plugins/{}: the component has {} bytes, the cap is {SIZE_CAP}; look for large dependencies or missing size options",
-                family.name,
-                component.len()
-            );
-        }
+        let component = contract.component(&module.file, &format!("plugins/{}", family.name))?;
         let path = workspace.plugins().join(format!("{}.wasm", family.name));
         write(workspace, &path, &component)?;
         guests.push(Guest { name: family.name.clone(), path });
@@ -179,9 +211,9 @@ fn build_hostile(workspace: &Workspace, toolchain: &GuestToolchain) -> Result<()
         return Ok(());
     }
     step("Building the hostile guests of the tests");
-    let mut command = toolchain.cargo_build(workspace, &folder);
+    let mut command = toolchain.cargo_build(workspace, &folder, &workspace.path(TARGET_FOLDER));
     command.arg("--examples");
-    let mut modules = compile(&mut command)?;
+    let mut modules = compile(lock(&mut command))?;
     modules.retain(|module| module.is_example);
     modules.sort_by(|a, b| a.target.cmp(&b.target));
     for module in modules {
@@ -225,9 +257,6 @@ struct Target {
 /// Runs cargo and collects the modules from its messages, so that no file name is guessed.
 fn compile(command: &mut Command) -> Result<Vec<Module>> {
     command.arg("--message-format=json-render-diagnostics");
-    if is_ci() {
-        command.arg("--locked");
-    }
     let what = shown(command);
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("could not start `{what}`"))?;
     let stdout = child.stdout.take().context("no standard output of cargo")?;
@@ -288,6 +317,19 @@ impl Contract {
         let world =
             resolve.select_world(&[package], Some("plugin")).with_context(|| format!("{} has no world `plugin`", workspace.show(&path)))?;
         Ok(Self { folder: workspace.show(&path), resolve, world })
+    }
+
+    /// Wraps a module of `owner` as a component that keeps this contract and has a decent size.
+    fn component(&self, module: &Path, owner: &str) -> Result<Vec<u8>> {
+        let component = componentize(module)?;
+        self.check(&component).with_context(|| format!("{owner} does not keep the contract of {}", self.folder))?;
+        if component.len() > SIZE_CAP {
+            bail!(
+                "{owner}: the component has {} bytes, the cap is {SIZE_CAP}; look for large dependencies or missing size options",
+                component.len()
+            );
+        }
+        Ok(component)
     }
 
     fn check(&self, component: &[u8]) -> Result<()> {

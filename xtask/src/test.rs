@@ -175,7 +175,7 @@ fn fmt(workspace: &Workspace) -> Result<()> {
 /// Native builds of guests share the target folder of their WebAssembly builds, apart by triple.
 fn guest_cargo(workspace: &Workspace, subcommand: &str) -> std::process::Command {
     let mut command = workspace.cargo(subcommand);
-    command.env("CARGO_TARGET_DIR", workspace.path("target/guests"));
+    command.env("CARGO_TARGET_DIR", workspace.path(guests::TARGET_FOLDER));
     command
 }
 

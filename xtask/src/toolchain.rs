@@ -71,8 +71,8 @@ impl GuestToolchain {
         )
     }
 
-    /// Cargo for a guest workspace in `folder`, ready for `arguments` of a `cargo build`.
-    pub(crate) fn cargo_build(&self, workspace: &Workspace, folder: &Path) -> Command {
+    /// `cargo build` for the guests in `folder`, which may lie outside the checkout, into `target`.
+    pub(crate) fn cargo_build(&self, workspace: &Workspace, folder: &Path, target: &Path) -> Command {
         let program = match self {
             Self::Pinned => "cargo",
             Self::Debian { .. } => DEBIAN_CARGO,
@@ -84,9 +84,12 @@ impl GuestToolchain {
             }
         }
         command.current_dir(folder).arg("build").args(["--release", "--target", TARGET]);
-        command.env("CARGO_TARGET_DIR", workspace.path("target/guests"));
+        command.env("CARGO_TARGET_DIR", target);
         // Panic messages hold source paths: without this the bytes, and so the digest, of a plugin would depend on where it was built.
         let mut flags = vec![format!("--remap-path-prefix={}=/k8s-aibom", workspace.root().display())];
+        if !folder.starts_with(workspace.root()) {
+            flags.push(format!("--remap-path-prefix={}=/plugin", folder.display()));
+        }
         if let Some(home) = cargo_home() {
             flags.push(format!("--remap-path-prefix={}=/cargo", home.display()));
         }
@@ -96,6 +99,7 @@ impl GuestToolchain {
             let path = env::join_paths(std::iter::once(PathBuf::from("/usr/bin")).chain(env::split_paths(&path))).unwrap_or(path);
             command
                 .env("PATH", path)
+                .env_remove("RUSTUP_TOOLCHAIN")
                 .env("RUSTC", DEBIAN_RUSTC)
                 // Building the standard library is an unstable option of cargo; the variable lets a release compiler take it.
                 .env("RUSTC_BOOTSTRAP", "1")
@@ -113,7 +117,8 @@ impl GuestToolchain {
     }
 }
 
-/// What was meant for the host's compiler and must not reach the guests'.
+/// What was meant for the host's build and must not reach the guests'. `RUSTUP_TOOLCHAIN` stays: the rustup around us has set it to the
+/// pinned toolchain, which also a folder outside the checkout is to be built with.
 fn is_of_host_build(name: &str) -> bool {
     name.starts_with("CARGO_BUILD_")
         || name.starts_with("CARGO_PROFILE_")
