@@ -196,7 +196,8 @@ mod tests {
             ("upper camel case", |d| d.kinds[0].kind = "widget".into()),
             ("plural", |d| d.kinds[0].plural = "Widgets".into()),
             ("Secret", |d| {
-                d.related[0] = KindRef { group: String::new(), kind: "Secret".into(), plural: "secrets".into(), versions: vec!["v1".into()] };
+                d.related[0] =
+                    KindRef { group: String::new(), kind: "Secret".into(), plural: "secrets".into(), versions: vec!["v1".into()] };
             }),
             ("1 to 16 versions", |d| d.kinds[0].versions.clear()),
             ("such as v1beta1", |d| d.kinds[0].versions.push("v1/evil".into())),

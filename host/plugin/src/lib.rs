@@ -57,8 +57,6 @@ pub use error::{CallError, HostError, HostLimit, LoadError, Step};
 pub use grounding::{Change, Grounding};
 pub use host::Host;
 pub use plugin::{Plugin, Scraped, Size};
-pub use scan::{
-    MAX_ALL_LOCALS, MAX_ARITY, MAX_BODY, MAX_BYTES, MAX_COMPONENTS, MAX_ENTRIES, MAX_FUNCTIONS, MAX_LOCALS, MAX_MODULES,
-};
+pub use scan::{MAX_ALL_LOCALS, MAX_ARITY, MAX_BODY, MAX_BYTES, MAX_COMPONENTS, MAX_ENTRIES, MAX_FUNCTIONS, MAX_LOCALS, MAX_MODULES};
 pub use state::{Level, LogLine};
 pub use want::{Refusal, Want};

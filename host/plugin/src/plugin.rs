@@ -18,9 +18,9 @@ use crate::error::{CallError, HostLimit};
 use crate::grounding::{self, Grounding};
 use crate::host::Host;
 use crate::state::{Handle, LogLine, State};
+use crate::text;
 use crate::walk::Steps;
 use crate::want::{self, MAX_WANTS, Want};
-use crate::text;
 
 /// Work for checking the places of one report. A report of a thousand places in an object of ordinary size takes some ten thousand.
 const GROUNDING_STEPS: u64 = 4_000_000;
@@ -225,10 +225,7 @@ impl Plugin {
     }
 
     /// The permit goes with the work: a caller that stops waiting does not free a slot that is still in use.
-    async fn in_slot<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Self) -> Result<T, CallError> + Send + 'static,
-    ) -> Result<T, CallError> {
+    async fn in_slot<T: Send + 'static>(&self, work: impl FnOnce(&Self) -> Result<T, CallError> + Send + 'static) -> Result<T, CallError> {
         let slots = Arc::clone(&self.inner.instance.host.inner.slots);
         let Ok(permit) = slots.acquire_owned().await else { return Err(CallError::Pool) };
         let plugin = self.clone();
@@ -377,4 +374,3 @@ impl Instance {
         }
     }
 }
-

@@ -56,7 +56,9 @@ fn malformed(error: &wasmparser::BinaryReaderError) -> Rejection {
 fn preamble(bytes: &[u8]) -> Result<(), Rejection> {
     let found = match bytes {
         [0, b'a', b's', b'm', 0x0d, 0, 1, 0, ..] => return Ok(()),
-        [0x7f, b'E', b'L', b'F', ..] => "native code (ELF), such as a precompiled .cwasm file: only portable WebAssembly is accepted".to_owned(),
+        [0x7f, b'E', b'L', b'F', ..] => {
+            "native code (ELF), such as a precompiled .cwasm file: only portable WebAssembly is accepted".to_owned()
+        }
         [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => {
             "a core module: turn it into a component (`cargo xtask build-plugins`, or `wasm-tools component new`)".to_owned()
         }

@@ -37,7 +37,11 @@ pub(crate) fn check(scan: &Scan) -> Result<String, Rejection> {
         match parse(import) {
             Some(name) if IMPORTS.contains(&name.interface) => {
                 if !name.version.is_some_and(is_supported) {
-                    return Err(Rejection::new(Step::Contract, format!("an import of {}", expected(name.interface)), format!("`{import}`")));
+                    return Err(Rejection::new(
+                        Step::Contract,
+                        format!("an import of {}", expected(name.interface)),
+                        format!("`{import}`"),
+                    ));
                 }
             }
             _ => {
@@ -50,7 +54,8 @@ pub(crate) fn check(scan: &Scan) -> Result<String, Rejection> {
     let mut scrapers = scan.exports.iter().filter(|name| parse(name).is_some_and(|name| name.interface == EXPORT));
     let wanted = format!("an export of {}", expected(EXPORT));
     let Some(export) = scrapers.next() else {
-        let found = if scan.exports.is_empty() { "no exported interface".to_owned() } else { format!("only `{}`", scan.exports.join("`, `")) };
+        let found =
+            if scan.exports.is_empty() { "no exported interface".to_owned() } else { format!("only `{}`", scan.exports.join("`, `")) };
         return Err(Rejection::new(Step::Contract, wanted, found));
     };
     match parse(export).and_then(|name| name.version).filter(|version| is_supported(version)) {
@@ -78,7 +83,8 @@ mod tests {
 
     #[test]
     fn other_versions_are_named_in_the_rejection() {
-        for export in ["scraper@2.0.0", "scraper@0.9.0", "scraper@1.0.0-rc.1", "scraper", "scraper@1.0", "scraper@1.0.0.0", "scraper@1..0"] {
+        for export in ["scraper@2.0.0", "scraper@0.9.0", "scraper@1.0.0-rc.1", "scraper", "scraper@1.0", "scraper@1.0.0.0", "scraper@1..0"]
+        {
             let export = format!("k8s-aibom:scraper/{export}");
             let rejection = check(&scan(&[], &[&export])).unwrap_err();
             assert_eq!(rejection.step, Step::Contract);

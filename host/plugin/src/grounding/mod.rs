@@ -17,6 +17,8 @@
 
 mod claim;
 mod report;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

@@ -28,8 +28,7 @@ impl Ground<'_> {
         let mut templates = Names::new();
         let pod_templates: Vec<_> =
             self.take(raw.pod_templates, MAX_TEMPLATES).into_iter().filter_map(|raw| self.template(raw, &mut templates)).collect();
-        let containers =
-            self.take(raw.containers, MAX_CONTAINERS).into_iter().filter_map(|raw| self.container(raw, &templates)).collect();
+        let containers = self.take(raw.containers, MAX_CONTAINERS).into_iter().filter_map(|raw| self.container(raw, &templates)).collect();
         let mut ids = BTreeSet::new();
         let mut items: Vec<_> = self.take(raw.items, MAX_ITEMS).into_iter().filter_map(|raw| self.item(raw, &mut ids)).collect();
         self.resolve_uses(&mut items, &ids, &templates);
