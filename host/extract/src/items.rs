@@ -67,26 +67,25 @@ pub(crate) fn add(draft: &mut Draft<'_>, subject: &Subject<'_>) {
         .iter()
         .any(|item| item.class == ItemClass::Runtime && draft.rules.runtime(&item.name.text).is_some_and(|rule| rule.catalogue));
     let mut keys: BTreeMap<&str, Key> = BTreeMap::new();
+    let mut owners: Vec<(&Item, Key)> = Vec::new();
     for item in &report.items {
         let key = match item.class {
             ItemClass::Model | ItemClass::Adapter | ItemClass::Tokenizer => model(draft, item, catalogue),
             ItemClass::Runtime => Some(runtime(draft, item)),
             ItemClass::Dataset => Some(data(draft, item, DataKind::Dataset, "dataset")),
-            ItemClass::Volume => {
-                Some(data(draft, item, DataKind::Volume, if item.role.is_empty() { "persistentVolumeClaim" } else { &item.role }))
-            }
+            ItemClass::Volume => Some(data(draft, item, DataKind::Volume, volume_word(item))),
             ItemClass::Configuration => Some(data(draft, item, DataKind::Configuration, "configuration")),
             ItemClass::Service => Some(service(draft, item)),
             ItemClass::Device => Some(device(draft, item)),
         };
-        if let Some(key) = key
-            && !item.id.is_empty()
-        {
-            keys.insert(&item.id, key);
+        if let Some(key) = key {
+            if !item.id.is_empty() {
+                keys.insert(&item.id, key.clone());
+            }
+            owners.push((item, key));
         }
     }
-    for item in &report.items {
-        let Some(own) = keys.get(item.id.as_str()).cloned() else { continue };
+    for (item, own) in owners {
         for used in item.uses.iter().filter_map(|id| keys.get(id.as_str())) {
             if *used != own
                 && let Some(finding) = draft.finding(&own)
@@ -95,6 +94,21 @@ pub(crate) fn add(draft: &mut Draft<'_>, subject: &Subject<'_>) {
             }
         }
     }
+}
+
+/// Volumes that items mount into a template, with their paths.
+pub(crate) fn mounts(report: &Report, template: &str) -> Vec<(String, Key)> {
+    let volumes = report.items.iter().filter(|item| item.class == ItemClass::Volume && item.uses.iter().any(|used| used == template));
+    let paths = |item: &Item| {
+        let key = Key::new(Class::Data, format!("{}/{}", volume_word(item), item.name.text));
+        let paths = item.properties.iter().filter(|property| property.name == "volume.mountPath");
+        paths.map(|property| (property.value.text.clone(), key.clone())).collect::<Vec<_>>()
+    };
+    volumes.flat_map(paths).collect()
+}
+
+fn volume_word(item: &Item) -> &str {
+    if item.role.is_empty() { "persistentVolumeClaim" } else { &item.role }
 }
 
 /// The kind of place that a claim was read from.

@@ -62,7 +62,7 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
     items::add(&mut draft, subject);
     draft.readings(&containers, &readings);
     draft.repeated(&containers);
-    storage::add(&mut draft, &containers);
+    storage::add(&mut draft, subject.report, &containers);
     apis::add(&mut draft, &containers);
     draft.silence(subject, &containers, &readings);
     draft.categories(subject, &containers, &readings);
@@ -194,7 +194,14 @@ impl Draft<'_> {
         for index in order {
             let (container, reading) = (&containers[index], &readings[index]);
             let image = self.image_keys.get(index).cloned().flatten();
-            let runs: Vec<Key> = reading.runtimes.iter().map(|claim| self.runtime(claim, container, image.clone())).collect();
+            let mut runs: Vec<Key> = reading.runtimes.iter().map(|claim| self.runtime(claim, container, image.clone())).collect();
+            for runtime in &reading.declared {
+                let key = Key::new(Class::Runtime, self.rules.runtimes[*runtime].name.clone());
+                if let Some(finding) = self.finding(&key).filter(|_| !runs.contains(&key)) {
+                    finding.needs.extend(image.clone());
+                    runs.push(key);
+                }
+            }
             let mut main = None;
             let loaded = reading.models.iter().filter(|claim| !claim.fetched);
             for claim in loaded.chain(reading.models.iter().filter(|claim| claim.fetched)) {
@@ -396,9 +403,13 @@ impl Draft<'_> {
     fn silence(&mut self, subject: &Subject<'_>, containers: &[Container<'_>], readings: &[Reading]) {
         let speaking = containers.iter().zip(readings).filter(|(_, reading)| reading.models.iter().any(|claim| claim.role != Role::Target));
         let named: BTreeSet<&str> = speaking.map(|(container, _)| container.template.as_str()).collect();
+        // One question per template: the engine comes first, helpers behind it.
+        let mut asked = named;
         let mut missing = BTreeSet::new();
         for (container, reading) in containers.iter().zip(readings) {
-            if let Some(silent) = reading.silent.as_ref().filter(|_| !named.contains(container.template.as_str())) {
+            if let Some(silent) = &reading.silent
+                && asked.insert(container.template.as_str())
+            {
                 missing.insert(silent.clone());
             }
         }

@@ -62,6 +62,8 @@ pub(crate) struct Reading {
     pub(crate) categories: Vec<Category>,
     pub(crate) does: Option<Does>,
     pub(crate) unresolved: Vec<Unresolved>,
+    /// Runtimes that the report declares and that run here.
+    pub(crate) declared: Vec<usize>,
     /// The image is known AI software, whatever runs in it.
     pub(crate) ai_image: Option<Category>,
     /// Where an engine without a model would be reported, and why.
@@ -125,6 +127,7 @@ impl<'a> Reader<'a> {
         }
         if out.does == Some(Does::Run) && !infrastructure {
             self.image_evidence(images, &mut out);
+            out.declared.extend_from_slice(self.declared);
             self.tell_silence(&active, &mut out);
         }
         out

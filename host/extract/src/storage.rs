@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use aibom_facts::inventory::{Class, Confidence, Data, DataKind, Device, Evidence, Finding, Key, Source};
 
+use aibom_facts::report::Report;
+
+use crate::items;
 use crate::merge::{Draft, is_location};
 use crate::pods::{Container, Place};
 
@@ -20,10 +23,13 @@ const SOURCES: [(&str, &str, DataKind); 9] = [
     ("gcePersistentDisk", "pdName", DataKind::Volume),
 ];
 
-pub(crate) fn add(draft: &mut Draft<'_>, containers: &[Container<'_>]) {
+pub(crate) fn add(draft: &mut Draft<'_>, report: &Report, containers: &[Container<'_>]) {
     let models = draft.models_of(containers.len());
     for (container, models) in containers.iter().zip(models) {
-        let mounted = mounts(draft, container);
+        let mut mounted = mounts(draft, container);
+        if !models.is_empty() {
+            mounted.extend(items::mounts(report, &container.template));
+        }
         needs(draft, &models, &mounted);
         devices(draft, container);
     }

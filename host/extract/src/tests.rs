@@ -566,6 +566,28 @@ fn a_declared_engine_reads_the_arguments_of_an_unknown_image() {
 }
 
 #[test]
+fn a_declared_runtime_needs_the_images_and_models_of_its_containers() {
+    let found = read(GRAPH, &graph_report());
+    let needs = |index: usize| found.runtimes[index].finding.needs.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(needs(0), ["image/registry.corp/worker:1", "model/org/m"]);
+    assert_eq!(needs(1), ["image/registry.corp/worker:1", "model/org/m"]);
+}
+
+#[test]
+fn a_volume_that_an_item_mounts_holds_the_model_below_it() {
+    let mut report = graph_report();
+    let mut volume = item(ItemClass::Volume, "weights", Basis::Declared, "/metadata/name");
+    volume.uses.push("work".to_owned());
+    let path = Claim { text: "/weights".to_owned(), basis: Basis::Declared, at: vec![at("/metadata/name")] };
+    volume.properties.push(aibom_facts::report::Property { name: "volume.mountPath".to_owned(), value: path });
+    report.items.push(volume);
+    let yaml = GRAPH.replace("{name: MODEL, value: org/m}", "{name: MODEL, value: /weights/m}");
+    let found = read(&yaml, &report);
+    let model = found.models.iter().find(|model| model.role == Role::Main).unwrap();
+    assert_eq!(model.finding.needs.iter().map(ToString::to_string).collect::<Vec<_>>(), ["data/persistentVolumeClaim/weights"]);
+}
+
+#[test]
 fn declared_models_join_those_of_command_lines() {
     let mut report = graph_report();
     report.items.push(item(ItemClass::Model, "org/m", Basis::Declared, "/spec/env/0/value"));
