@@ -77,13 +77,15 @@ pub(crate) fn identity(of: &Identified<'_>, word: Confidence, objects: &[ObjectR
         // The word is about the name. A digest or version that was read beside it is as sure as its own evidence.
         entries.push((if named(&key) { number.min(cap) } else { number }, key, pieces));
     }
+    let mut lost: BTreeMap<(&'static str, String), Vec<&Evidence>> = BTreeMap::new();
     for conflict in conflicts {
-        let key = conclusion(conflict).unwrap_or_else(|| ("name", conflict.value.clone()));
-        let number = conflict.source.hundredths().min(below);
+        lost.entry(conclusion(conflict).unwrap_or_else(|| ("name", conflict.value.clone()))).or_default().push(conflict);
+    }
+    for (key, pieces) in lost {
         // What was concluded elsewhere too is no loser there.
         match first.iter_mut().chain(&mut entries).find(|(_, known, _)| *known == key) {
-            Some((_, _, pieces)) => pieces.push(conflict),
-            None => entries.push((number, key, vec![conflict])),
+            Some((_, _, known)) => known.extend(pieces),
+            None => entries.push((strongest(&pieces).unwrap_or_default().min(below), key, pieces)),
         }
     }
     entries.sort_by(|(a, a_key, _), (b, b_key, _)| b.cmp(a).then_with(|| a_key.cmp(b_key)));

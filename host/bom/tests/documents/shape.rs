@@ -83,6 +83,21 @@ fn a_value_that_lost_is_kept_with_less_confidence() {
 }
 
 #[test]
+fn a_value_that_lost_is_as_strong_as_the_best_place_that_gives_it() {
+    let mut inventory = plum();
+    inventory.models[0].finding.conflicts = vec![
+        evidence("/spec/a", Source::EnvVarConvention, "plum-labs/Plum-3B", "MODEL", "server"),
+        evidence("/spec/b", Source::EnvVar, "plum-labs/Plum-3B", "PLUM_MODEL", "server"),
+    ];
+    let document = read(&inventory);
+    let entries = named(&document, "Plum-7B-Chat")["evidence"]["identity"].as_array().unwrap();
+    let losers: Vec<&Value> = entries.iter().filter(|entry| entry["concludedValue"] == "plum-labs/Plum-3B").collect();
+    assert_eq!(losers.len(), 1);
+    assert_eq!(losers[0]["confidence"], 0.8);
+    assert_eq!(losers[0]["methods"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn places_in_related_objects_name_the_object() {
     let document = read(&plum());
     let model = named(&document, "Plum-7B-Chat");
