@@ -34,16 +34,21 @@ pub(crate) fn is_own(dotted: &str) -> bool {
     matches!(
         dotted,
         "aibom.confidence"
-            | "aibom.evidence.source"
-            | "aibom.evidence.locator"
             | "aibom.conflict"
+            | "aibom.evidence.locator"
+            | "aibom.evidence.source"
+            | "aibom.link.omitted"
+            | "aibom.model.role"
             | "aibom.redaction.applied"
             | "aibom.truncation.applied"
-            | "aibom.model.role"
-            | "aibom.source"
-            | "aibom.cluster.uid"
-            | "aibom.problem"
-    ) || dotted.starts_with("aibom.workload.")
+    )
+}
+
+/// The same for the workload.
+pub(crate) fn is_own_on_root(dotted: &str) -> bool {
+    is_own(dotted)
+        || matches!(dotted, "aibom.cluster.uid" | "aibom.problem" | "aibom.related.object" | "aibom.source")
+        || dotted.starts_with("aibom.workload.")
         || dotted.starts_with("aibom.unresolved.")
 }
 

@@ -186,7 +186,7 @@ impl Context<'_> {
         let mut pairs: Pairs = inventory
             .properties
             .iter()
-            .filter(|(name, _)| !names::is_own(name))
+            .filter(|(name, _)| !names::is_own_on_root(name))
             .flat_map(|(name, values)| values.iter().map(move |value| (name.clone(), value.clone())))
             .collect();
         let mut add = |name: &str, value: &str| pairs.insert((name.to_owned(), value.to_owned()));

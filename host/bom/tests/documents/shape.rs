@@ -156,12 +156,16 @@ fn a_scraper_cannot_speak_in_the_hosts_name() {
     let mut inventory = plum();
     inventory.models[0].finding.property("aibom.confidence", "verified");
     inventory.models[0].finding.property("aibom.model.role", "judge");
+    inventory.data[0].finding.property("aibom.source", "s3://plum-weights");
+    inventory.properties.insert("aibom.source".to_owned(), ["forged".to_owned()].into());
     inventory.properties.insert("aibom.workload.uid".to_owned(), ["forged".to_owned()].into());
     let document = read(&inventory);
     let model = named(&document, "Plum-7B-Chat");
     assert_eq!(values(model, "aibom.confidence"), ["declared"]);
     assert_eq!(values(model, "aibom.model.role"), ["main"]);
     assert_eq!(values(&document["metadata"]["component"], "aibom.workload.uid"), [""; 0]);
+    assert_eq!(values(&document["metadata"]["component"], "aibom.source"), ["manifest"]);
+    assert_eq!(values(named(&document, "weights"), "aibom.source"), ["s3://plum-weights"], "no name of the host's on data");
 }
 
 #[test]
