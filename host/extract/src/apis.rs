@@ -1,6 +1,6 @@
 //! Hosted AI services that containers call: by the name of a key, by a base URL, by a known host in an argument.
 
-use aibom_facts::inventory::{Class, Confidence, Evidence, Finding, Service, Source};
+use aibom_facts::inventory::{Class, Evidence, Finding, Service, Source};
 use aibom_facts::object::Locator;
 
 use crate::merge::Draft;
@@ -22,9 +22,6 @@ pub(crate) fn add(draft: &mut Draft<'_>, containers: &[Container<'_>]) {
 
 fn service(api: &Api, container: &Container<'_>, at: &Locator, source: Source, value: &str, by: &str, endpoint: Option<String>) -> Service {
     let mut finding = Finding::new(Class::Service, api.name.clone(), source.confidence());
-    if source == Source::EnvVarNamePresent {
-        finding.confidence = Confidence::Inferred;
-    }
     finding.evidence.push(Evidence {
         at: at.clone(),
         source,
@@ -72,13 +69,13 @@ fn by_hosts(api: &Api, container: &Container<'_>, found: &mut Vec<Service>) {
             }
         }
     }
-    let own: Vec<&String> = api.urls.iter().collect();
+    // Variables made for base URLs are read apart.
     for variable in
-        container.env.iter().filter(|variable| !variable.secret && variable.value.unknown().is_none() && !own.contains(&&variable.name))
+        container.env.iter().filter(|variable| !variable.secret && variable.value.unknown().is_none() && !api.urls.contains(&variable.name))
     {
-        if let Some(host) = host_of(&variable.value.text).filter(|host| hosted(api, host)) {
-            let _ = host;
-            found.push(service(api, container, &variable.at, Source::EnvVar, &api.name, &variable.name, endpoint(&variable.value.text)));
+        let text = &variable.value.text;
+        if host_of(text).is_some_and(|host| hosted(api, host)) {
+            found.push(service(api, container, &variable.at, Source::EnvVar, &api.name, &variable.name, endpoint(text)));
         }
     }
 }

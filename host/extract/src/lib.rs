@@ -16,8 +16,8 @@
 //!   [`Inventory`](aibom_facts::inventory::Inventory).
 //! * [`shell`] reads shell scripts as words. Nothing is run, here or elsewhere.
 //!
-//! Everything is a pure function of its input: no clock, no file, no network. Work is linear in the size of the objects; the expansion
-//! of variables is bounded.
+//! Everything is a pure function of its input: no clock, no file, no network. What can grow (the expansion of variables, scripts in
+//! scripts, the values of one option) is bounded, and no object makes it panic.
 
 mod apis;
 mod argv;

@@ -194,12 +194,12 @@ impl Draft<'_> {
         for index in order {
             let (container, reading) = (&containers[index], &readings[index]);
             let image = self.image_keys.get(index).cloned().flatten();
-            let mut runs: Vec<Key> = reading.runtimes.iter().map(|claim| self.runtime(claim, container, image.clone())).collect();
+            let mut runs: BTreeSet<Key> = reading.runtimes.iter().map(|claim| self.runtime(claim, container, image.clone())).collect();
             for runtime in &reading.declared {
                 let key = Key::new(Class::Runtime, self.rules.runtimes[*runtime].name.clone());
                 if let Some(finding) = self.finding(&key).filter(|_| !runs.contains(&key)) {
                     finding.needs.extend(image.clone());
-                    runs.push(key);
+                    runs.insert(key);
                 }
             }
             let mut main = None;

@@ -376,6 +376,13 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+        if tables.iter().any(|table| table.helpers) {
+            for name in &self.rules.conventions.helpers {
+                if let Some(variable) = self.container.env.get(name).filter(|variable| !variable.secret) {
+                    said.helper(variable);
+                }
+            }
+        }
         said.claims(self, catalogue, role, does, out);
     }
 

@@ -280,6 +280,8 @@ struct File {
     #[serde(default)]
     catalogue: bool,
     #[serde(default)]
+    helpers: bool,
+    #[serde(default)]
     images: Images,
     #[serde(default)]
     launch: Vec<Launcher>,
@@ -325,6 +327,8 @@ pub struct Runtime {
     pub role: Role,
     /// Model names without scheme are names of the vendor's catalogue.
     pub catalogue: bool,
+    /// The scripts that it starts read the conventional variables.
+    pub helpers: bool,
     /// Images.
     pub images: Images,
     /// Ways to start it.
@@ -554,6 +558,7 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
         does: file.does,
         role: file.role,
         catalogue: file.catalogue,
+        helpers: file.helpers,
         images: file.images,
         launch: file.launch,
         options,

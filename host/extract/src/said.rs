@@ -86,6 +86,15 @@ impl Said {
         }
     }
 
+    /// A conventional variable that a script reads: a repository of the hub in it is most likely the model.
+    pub(crate) fn helper(&mut self, variable: &Variable) {
+        if let Ok(ParsedModel { reference: ModelReference::Hub { .. }, .. }) = ModelReference::parse(&variable.value.text) {
+            let token = Token { text: variable.value.clone(), at: variable.at.clone(), source: Source::EnvVarConvention };
+            let value = Value { token, by: variable.name.clone(), name: None, each: false };
+            self.facts.entry(Use::Model).or_default().variables.push(value);
+        }
+    }
+
     /// The values of a use, most effective first: positional arguments, options (the last one wins, unless all count), variables.
     fn take(&mut self, role: Use) -> Vec<Value> {
         let Occurrences { mut positional, mut options, variables } = self.facts.remove(&role).unwrap_or_default();

@@ -264,7 +264,8 @@ fn no_secret_value_gets_into_a_fact() {
     // B53
     let found = pod(&[
         r#"{name: a, image: x, command: [sh, -c, 'vllm serve org/m --hf-token $HF_TOKEN; curl https://u:$OPENAI_API_KEY@api.openai.com'],
-            env: [{name: HF_TOKEN, value: "hf_s3cret\n"}, {name: OPENAI_API_KEY, value: sk-s3cret}, {name: MODEL_PASSWORD, value: s3cret}]}"#,
+            env: [{name: HF_TOKEN, value: "hf_s3cret\n"}, {name: OPENAI_API_KEY, value: sk-s3cret}, {name: MODEL_PASSWORD, value: s3cret},
+                  {name: JUDGE, value: "https://u:s3cret@corp.openai.azure.com/v1?key=s3cret"}]}"#,
     ]);
     assert!(!format!("{found:?}").contains("s3cret"));
     assert_eq!(names(&found), ["main org/m"]);
@@ -401,6 +402,17 @@ fn a_tokenizer_from_a_copy_of_the_model_is_not_another_one() {
         let found = pod(&[&format!("{{name: a, image: 'vllm/vllm-openai', args: [--model, org/m, --tokenizer, {path}]}}")]);
         assert_eq!(names(&found), ["main org/m"], "{path}");
     }
+}
+
+#[test]
+fn a_training_script_reads_its_base_model_from_a_conventional_variable() {
+    let found = pod(&[
+        "{name: a, image: 'acme/train:1', command: [accelerate, launch, train.py], env: [{name: MODEL_NAME, value: org/m}, {name: MODEL_PATH, value: /out}]}",
+    ]);
+    assert_eq!(names(&found), ["base org/m"]);
+    assert_eq!(only(&found).finding.confidence, Confidence::Inferred);
+    let found = pod(&["{name: a, image: 'acme/train:1', command: [accelerate, launch, train.py], env: [{name: MODEL_NAME, value: m}]}"]);
+    assert!(found.models.is_empty() && found.is_ai());
 }
 
 #[test]
