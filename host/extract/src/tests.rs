@@ -8,6 +8,7 @@ use aibom_facts::tree::Visibility;
 
 use super::*;
 
+#[path = "structured/tests.rs"]
 mod structured;
 
 fn at(pointer: &str) -> Locator {
