@@ -41,7 +41,7 @@ pub(crate) enum GuestToolchain {
     /// Plain cargo of the pinned toolchain.
     Pinned,
     /// Debian's cargo and compiler, which build the standard library too. Its own linker is a link to a package that need not be
-    /// installed, so the pinned toolchain's is used.
+    /// installed, so the pinned toolchain's is preferred.
     Debian { linker: PathBuf },
 }
 
@@ -65,7 +65,7 @@ impl GuestToolchain {
             "no toolchain that builds for {TARGET} was found. Tried:\n{tried}\n\
              Do one of these, then run the command again:\n  \
              - with rustup and network access, in this folder: rustup target add {TARGET}\n  \
-             - on Debian or Ubuntu, as root: apt-get update && apt-get install -y {}\n  \
+             - on Debian or Ubuntu, as root: apt-get update && apt-get install -y {} lld\n  \
              - with a Rust of another origin: install its package of the {TARGET} standard library (wasm32 target)",
             DEBIAN_PACKAGES.join(" ")
         )
@@ -176,7 +176,7 @@ fn pinned(workspace: &Workspace) -> Result<GuestToolchain, Vec<String>> {
 }
 
 fn debian(workspace: &Workspace) -> Result<GuestToolchain> {
-    let linker = pinned_linker(workspace).context("Debian's compiler: no linker for WebAssembly")?;
+    let linker = find_linker(workspace).context("Debian's compiler: no linker for WebAssembly")?;
     if let Some(missing) = missing_of_debian(workspace) {
         if !Path::new("/usr/bin/apt-get").exists() {
             bail!("Debian's packages: {missing}, and there is no apt-get on this machine");
@@ -217,14 +217,17 @@ fn missing_of_debian(workspace: &Workspace) -> Option<String> {
     (!sources.exists()).then(|| "the sources of its standard library are missing".to_owned())
 }
 
-/// `rust-lld` that comes with every rustup toolchain for a host.
-fn pinned_linker(workspace: &Workspace) -> Result<PathBuf> {
+/// `rust-lld` that comes with every rustup toolchain, else LLVM's linker where it is installed.
+fn find_linker(workspace: &Workspace) -> Result<PathBuf> {
     let sysroot = rustc(workspace, &["--print", "sysroot"])?;
     let version = rustc(workspace, &["-vV"])?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
-    let linker = Path::new(&sysroot).join("lib/rustlib").join(host).join("bin/rust-lld");
-    if !linker.exists() {
-        bail!("{} is missing", linker.display());
-    }
-    Ok(linker)
+    let bundled = Path::new(&sysroot).join("lib/rustlib").join(host).join("bin/rust-lld");
+    let path = env::var_os("PATH").unwrap_or_default();
+    let installed = env::split_paths(&path).flat_map(|folder| ["rust-lld", "wasm-ld"].map(|name| folder.join(name)));
+    // Links whose package is not installed point nowhere; `is_file` follows them.
+    let mut candidates = std::iter::once(bundled.clone()).chain(installed);
+    candidates
+        .find(|linker| linker.is_file())
+        .with_context(|| format!("neither {} nor rust-lld or wasm-ld on PATH is there (package lld)", bundled.display()))
 }
