@@ -6,13 +6,14 @@ use aibom_facts::tree::Tree;
 
 use crate::contract::types;
 use crate::description::{Description, is_dns_label, is_dns_name};
+use crate::text;
 use crate::walk::{self, Steps};
 
 /// Wants of one call.
 pub(crate) const MAX_WANTS: usize = 64;
 
-/// A read that a scraper asks for. Answers go back in the order of the wants, so a want that must not be answered stays in its place
-/// and says why in `refused`: answer it with none.
+/// A read that a scraper asks for. Answers go back in the order of the wants, so a want that must not be answered stays in its place,
+/// says why in `refused`, and names nothing: whoever looks it up all the same finds no object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Want {
     /// API group, empty for the core group.
@@ -70,15 +71,14 @@ pub(crate) fn check(want: &types::Want, description: &Description, object: &Tree
         None
     };
     let at = if resolved { Pointer::parse(&want.at.pointer).unwrap_or_default() } else { Pointer::root() };
-    let short = |text: &str| crate::text::clean(text).0.into_owned();
-    Want {
-        group: short(&want.group),
-        kind: short(&want.kind),
-        namespace: want.namespace.as_deref().map(short),
-        name: short(&want.name),
-        at: Locator::scraped(at),
-        refused,
+    let at = Locator::scraped(at);
+    if let Some(reason) = refused {
+        let asked = format!("{} {} {:?} {}", want.group, want.kind, want.namespace, want.name);
+        tracing::debug!(scraper = description.name, reason = reason.as_str(), asked = %text::clean(&asked).0, "want refused");
+        return Want { group: String::new(), kind: String::new(), namespace: None, name: String::new(), at, refused };
     }
+    let types::Want { group, kind, namespace, name, .. } = want.clone();
+    Want { group, kind, namespace, name, at, refused }
 }
 
 #[cfg(test)]
@@ -125,6 +125,8 @@ mod tests {
 
     #[test]
     fn wants_that_reach_further_are_refused_in_place() {
+        let refused = ask(OBJECT, |w| w.kind = "Widget".into());
+        assert!(refused.group.is_empty() && refused.kind.is_empty() && refused.name.is_empty(), "{refused:?} must find nothing");
         assert_eq!(ask(OBJECT, |w| w.kind = "Widget".into()).refused, Some(Refusal::Kind));
         assert_eq!(ask(OBJECT, |w| (w.group, w.kind) = (String::new(), "Secret".into())).refused, Some(Refusal::Kind));
         assert_eq!(ask(OBJECT, |w| w.namespace = Some("kube-system".into())).refused, Some(Refusal::Namespace));

@@ -77,7 +77,7 @@ fn a_function_that_the_host_does_not_have_is_rejected_at_link() {
 
 #[test]
 fn an_interface_that_the_host_does_not_have_is_rejected_by_name() {
-    let cluster = "interface cluster { list: func() -> list<string>; }\n\nworld plugin {\n  import cluster;";
+    let cluster = "interface cluster { all: func() -> list<string>; }\n\nworld plugin {\n  import cluster;";
     rejected(Step::Contract, "`k8s-aibom:scraper/cluster@1.0.0`", &[("world plugin {", cluster)]);
 }
 

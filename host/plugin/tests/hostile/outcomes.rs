@@ -49,6 +49,8 @@ fn a_guest_that_can_live_without_the_memory_goes_on() {
 #[test]
 fn recursion_without_end_ends_at_the_stack_limit() {
     assert_eq!(outcome("recurse", "{}"), CallError::Stack);
+    // Frames with arrays fill the stack that the guest keeps in its own memory first; to the engine that is an access like any other.
+    assert_eq!(outcome("recurse", "wide").word(), "panic");
 }
 
 #[test]
@@ -113,7 +115,7 @@ fn a_log_flood_is_dropped_and_counted_while_the_call_goes_on() {
     let kept: usize = scraped.logs.iter().map(|line| line.message.len()).sum();
     assert!(kept <= 64 << 10, "{kept} bytes of log lines were kept");
     assert!(!scraped.logs.is_empty());
-    assert!(scraped.usage.log_bytes_dropped > 10_000_000, "{:?}", scraped.usage);
+    assert!(scraped.usage.log_bytes_dropped > 9_000_000, "{:?}", scraped.usage);
     assert_eq!(guest.counters().log_bytes_dropped, scraped.usage.log_bytes_dropped);
     assert!(scraped.logs.iter().all(|line| !line.message.contains(|c: char| c.is_control())));
     assert!(plugin("log_flood").scrape(&widget(), &[], "{}").is_ok());
