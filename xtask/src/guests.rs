@@ -30,7 +30,7 @@ pub(crate) struct BuildArgs {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// Build the scraper in this folder instead, such as `k8s-aibom plugin new` made, into <DIR>/<name of its plugin.toml>.wasm
+    /// Build the scraper in this folder instead, such as `k8s-aibom plugin new` made, into DIR/NAME.wasm with the name of its plugin.toml
     #[arg(long = "crate", value_name = "DIR", conflicts_with = "names")]
     folder: Option<PathBuf>,
 

@@ -48,7 +48,7 @@ enum Command {
     /// Every step runs even when an earlier one failed, except those that need what the failed one builds; the summary at the end says
     /// how long each took and which failed. Under CI (the variable CI is set) lock files must be up to date.
     Test(test::TestArgs),
-    /// Build the plugins into target/plugins/<name>.wasm, and the hostile guests of the tests into target/hostile/
+    /// Build the plugins into target/plugins/NAME.wasm, and the hostile guests of the tests into target/hostile/
     ///
     /// Finds or installs the guest toolchain first: the wasm32-unknown-unknown target of the pinned Rust toolchain, else
     /// `rustup target add`, else Debian's rustc-web with its library sources.

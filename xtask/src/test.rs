@@ -186,10 +186,11 @@ fn guest_tests(workspace: &Workspace) -> Result<()> {
 }
 
 fn clippy(workspace: &Workspace) -> Result<()> {
-    let host = run_command(workspace.cargo("clippy").args(["--workspace", "--all-targets", "--release", "--", "-D", "warnings"]));
+    let host =
+        run_command(workspace.cargo("clippy").args(["--workspace", "--all-targets", "--release", "--keep-going", "--", "-D", "warnings"]));
     let guests = in_guest_workspaces(workspace, || {
         let mut command = guest_cargo(workspace, "clippy");
-        command.args(["--workspace", "--all-targets", "--", "-D", "warnings"]);
+        command.args(["--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"]);
         command
     });
     host.and(guests)
@@ -197,8 +198,9 @@ fn clippy(workspace: &Workspace) -> Result<()> {
 
 fn doc(workspace: &Workspace) -> Result<()> {
     let mut command = workspace.cargo("doc");
-    // `--examples` for the same reason as in `Workspace::build_host`: what clippy checked of the dependencies is used again.
-    command.args(["--workspace", "--no-deps", "--release", "--lib", "--bins", "--examples"]).env("RUSTDOCFLAGS", "-D warnings");
+    // `--examples` for the same reason as in `Workspace::build_host`: what clippy checked of the dependencies is used again. Without
+    // programs: their pages would overwrite those of libraries of the same name.
+    command.args(["--workspace", "--no-deps", "--release", "--lib", "--examples", "--keep-going"]).env("RUSTDOCFLAGS", "-D warnings");
     run_command(&mut command)
 }
 
