@@ -138,13 +138,13 @@ pub(crate) fn find(tree: &Tree, node: NodeId, key: &str, value: &str, steps: &mu
     Ok(None)
 }
 
-/// A lower bound of the bytes of a node's compact JSON: the text in it, and two bytes for each node.
+/// A lower bound, but for one byte, of the size of a node's compact JSON: the text in it, and what separates its nodes.
 pub(crate) fn measure(tree: &Tree, node: NodeId, steps: &mut Steps) -> Result<usize, OutOfSteps> {
     let mut bytes = 0;
     let mut open = vec![node];
     while let Some(node) = open.pop() {
         steps.take(1)?;
-        bytes += 2 + tree.scalar(node).map_or(0, str::len);
+        bytes += 1 + tree.scalar(node).map_or(0, str::len);
         match tree.kind(node) {
             Kind::Object => {
                 for (key, child) in tree.members(node) {
@@ -157,4 +157,79 @@ pub(crate) fn measure(tree: &Tree, node: NodeId, steps: &mut Steps) -> Result<us
         }
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OBJECT: &str = r#"{
+        "a": {"b": [1, null, {"c": "x", "d/e": {"~": true}}], "": "empty key"},
+        "list": [{"name": "one", "v": 1}, {"name": "two"}, {"name": null}, 7, {"v": 2}],
+        "null": null
+    }"#;
+
+    const PATTERNS: [&str; 14] = [
+        "",
+        "/a",
+        "/a/b/1",
+        "/a/b/2/d~1e/~0",
+        "/a/",
+        "/list/0/name",
+        "/list/*/name",
+        "/list/*",
+        "/*",
+        "/*/*",
+        "/*/*/*",
+        "/null",
+        "/list/00",
+        "/a/b/4294967296",
+    ];
+
+    #[test]
+    fn walking_finds_what_the_tree_finds() {
+        let tree = Tree::from_json(OBJECT.as_bytes()).unwrap();
+        for index in 0..u32::try_from(tree.len()).unwrap() {
+            let node = tree.node(index).unwrap();
+            for pattern in PATTERNS.into_iter().chain(["no pointer", "/~", "/list/-1", "/list/+1", "/list/-"]) {
+                let steps = &mut Steps::new(1_000);
+                assert_eq!(resolve(&tree, node, pattern, steps).unwrap(), tree.resolve(node, pattern), "{pattern} from {index}");
+                assert_eq!(select(&tree, node, pattern, steps).unwrap(), tree.select(node, pattern, usize::MAX), "{pattern} from {index}");
+            }
+            for key in ["a", "name", "", "null", "d/e"] {
+                let steps = &mut Steps::new(1_000);
+                assert_eq!(member(&tree, node, key, steps).unwrap(), tree.member(node, key));
+                assert_eq!(get(&tree, node, key, steps).unwrap(), tree.get(node, key));
+                assert_eq!(find(&tree, node, "name", "two", steps).unwrap(), tree.find(node, "name", "two"));
+            }
+            assert!(measure(&tree, node, &mut Steps::new(1_000)).unwrap() <= tree.json(node).len() + 1, "a lower bound, {index}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_place_is_the_longest_prefix_that_resolves() {
+        let tree = Tree::from_json(OBJECT.as_bytes()).unwrap();
+        let nearest = |pointer| nearest(&tree, pointer, &mut Steps::new(1_000)).unwrap().as_str().to_owned();
+        assert_eq!(nearest("/a/b/2/d~1e/~0"), "/a/b/2/d~1e/~0");
+        assert_eq!(nearest("/a/b/2/d~1e/none/more"), "/a/b/2/d~1e");
+        assert_eq!(nearest("/null/x"), "/null");
+        assert_eq!([nearest("/none"), nearest("no pointer")], ["", ""]);
+    }
+
+    #[test]
+    fn every_node_that_is_touched_is_paid_for() {
+        let tree = Tree::from_json(format!("[{}0]", "0,".repeat(99)).as_bytes()).unwrap();
+        let cost = |walk: &dyn Fn(&mut Steps)| {
+            let mut steps = Steps::new(1_000);
+            walk(&mut steps);
+            steps.taken()
+        };
+        assert_eq!(cost(&|steps| assert!(resolve(&tree, tree.root(), "/99", steps).unwrap().is_some())), 100);
+        assert_eq!(cost(&|steps| assert_eq!(select(&tree, tree.root(), "/*", steps).unwrap().len(), 100)), 100);
+        assert_eq!(cost(&|steps| assert!(find(&tree, tree.root(), "a", "b", steps).unwrap().is_none())), 100);
+        assert_eq!(cost(&|steps| assert!(measure(&tree, tree.root(), steps).is_ok())), 101);
+        let short = &mut Steps::new(50);
+        assert_eq!(resolve(&tree, tree.root(), "/99", short), Err(OutOfSteps));
+        assert_eq!(short.take(1), Err(OutOfSteps), "what is used up stays used up");
+    }
 }
