@@ -17,7 +17,7 @@ use aibom_plugin::{Host, HostConfig};
 use k8s_aibom::catalogue::Catalogue;
 use k8s_aibom::pipeline::{NO_OPTIONS, Pipeline};
 use k8s_aibom::scan::sources::Source;
-use k8s_aibom::scan::{self, Finding, KindFilter, Sink, faults::Fault};
+use k8s_aibom::scan::{self, Finding, KindFilter, Plan, Sink, faults::Fault};
 use k8s_aibom::usage;
 
 fn main() -> anyhow::Result<()> {
@@ -105,7 +105,8 @@ fn calls(pipeline: &Pipeline<'_>, what: &str, json: &str) -> anyhow::Result<()> 
 fn end_to_end(pipeline: &Pipeline<'_>, what: &str, inputs: &[Source]) -> anyhow::Result<()> {
     let mut sink = Count::default();
     let started = Instant::now();
-    let totals = scan::run(pipeline, inputs, &KindFilter::default(), 1, &mut sink)?;
+    let plan = Plan { inputs, kinds: KindFilter::default(), workers: 1, alone: false };
+    let totals = scan::run(pipeline, &plan, &mut sink)?;
     let seconds = started.elapsed().as_secs_f64();
     let scraped = totals.documented + totals.not_ai;
     row(&format!("{what}: objects/s per core"), &format!("{:.0}", scraped as f64 / seconds), ">= 2000");

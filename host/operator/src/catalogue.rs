@@ -16,7 +16,10 @@ pub struct Catalogue {
 /// Who reads a kind.
 #[derive(Clone, Debug)]
 enum Claim {
-    One { plugin: usize, versions: Vec<String> },
+    One {
+        plugin: usize,
+        versions: Vec<String>,
+    },
     /// Names of the plugins that claim it: nobody reads it until the administrator has chosen.
     Several(Vec<String>),
 }
@@ -65,7 +68,9 @@ impl Catalogue {
                 let key = (kind.group.clone(), kind.kind.clone());
                 let claim = match by_kind.remove(&key) {
                     None => Claim::One { plugin: index, versions: kind.versions.clone() },
-                    Some(Claim::One { plugin: other, .. }) if other == index => Claim::One { plugin: index, versions: kind.versions.clone() },
+                    Some(Claim::One { plugin: other, .. }) if other == index => {
+                        Claim::One { plugin: index, versions: kind.versions.clone() }
+                    }
                     Some(Claim::One { plugin: other, .. }) => {
                         Claim::Several(vec![plugins[other].name().to_owned(), plugin.name().to_owned()])
                     }
@@ -117,11 +122,7 @@ impl Catalogue {
                 if versions.contains(&object.version) {
                     Ok(plugin)
                 } else {
-                    Err(NotServed::Version {
-                        found: object.version.clone(),
-                        plugin: plugin.name().to_owned(),
-                        versions: versions.clone(),
-                    })
+                    Err(NotServed::Version { found: object.version.clone(), plugin: plugin.name().to_owned(), versions: versions.clone() })
                 }
             }
         }
@@ -129,7 +130,10 @@ impl Catalogue {
 
     /// Whether some scraper may ask for objects of this kind.
     pub fn is_related(&self, object: &ObjectRef) -> bool {
-        self.plugins.iter().flat_map(|plugin| &plugin.description().related).any(|kind| kind.group == object.group && kind.kind == object.kind)
+        self.plugins
+            .iter()
+            .flat_map(|plugin| &plugin.description().related)
+            .any(|kind| kind.group == object.group && kind.kind == object.kind)
     }
 
     /// Kinds that are read, as `group/Kind` or `Kind` in the core group, with the scraper's name; sorted.

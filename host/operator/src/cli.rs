@@ -16,7 +16,7 @@ use crate::catalogue::{self, Catalogue};
 use crate::pipeline::Pipeline;
 use crate::plugin;
 use crate::scan::output::{Format, Writer};
-use crate::scan::{self, KindFilter, sources};
+use crate::scan::{self, KindFilter, Plan, sources};
 use crate::usage;
 
 /// Everything went well.
@@ -36,8 +36,10 @@ const MAX_WORKERS: usize = 64;
 /// AI bills of materials for Kubernetes workloads, every fact with its evidence.
 #[derive(Debug, Parser)]
 #[command(name = "k8s-aibom", version, propagate_version = true, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done; 1 nothing was done (arguments, plugins, output folder); 2 done, but an input could not be read or a scraper failed.\n\
-                        Logging: RUST_LOG=debug shows each object's way; -v is short for RUST_LOG=info.")]
+#[command(
+    after_help = "Exit codes: 0 done; 1 nothing was done (arguments, plugins, output folder); 2 done, but an input could not be read or a scraper failed.\n\
+                        Logging: RUST_LOG=debug shows each object's way; -v is short for RUST_LOG=info."
+)]
 struct Cli {
     /// Log more to standard error (-v: info, -vv: debug)
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
@@ -79,6 +81,9 @@ struct Scan {
     /// Only objects of these kinds, as `Kind` or `group/Kind`
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     kinds: Vec<String>,
+    /// Look at each object alone: what a scraper asks for besides it counts as absent
+    #[arg(long)]
+    alone: bool,
     /// CycloneDX version of the documents
     #[arg(long, value_enum, default_value_t = Spec::V1_6)]
     spec_version: Spec,
@@ -163,7 +168,12 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let started = Instant::now();
     let folder = plugin_folder(scan.plugins)?;
     let paths = scan::default_paths(scan.paths)?;
-    let workers = scan.jobs.filter(|jobs| *jobs > 0).or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1).min(MAX_WORKERS);
+    let workers = scan
+        .jobs
+        .filter(|jobs| *jobs > 0)
+        .or_else(|| std::thread::available_parallelism().ok().map(usize::from))
+        .unwrap_or(1)
+        .min(MAX_WORKERS);
     let host = Host::new(HostConfig { deadline: OFFLINE_DEADLINE, slots: workers, ..HostConfig::default() })?;
     let (catalogue, refused) = Catalogue::load(&host, &folder)?;
     for error in &refused {
@@ -196,7 +206,8 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let mut writer = Writer::new(BufWriter::new(io::stdout().lock()), scan.output, scan.out_dir.clone(), inputs.len())?;
     let loaded = started.elapsed();
     let began = Instant::now();
-    let totals = scan::run(&pipeline, &inputs, &KindFilter::new(scan.kinds), workers, &mut writer)?;
+    let plan = Plan { inputs: &inputs, kinds: KindFilter::new(scan.kinds), workers, alone: scan.alone };
+    let totals = scan::run(&pipeline, &plan, &mut writer)?;
     let seconds = began.elapsed().as_secs_f64();
     let written = writer.finish(&totals)?;
     if !scan.quiet {

@@ -88,22 +88,20 @@ impl Pipeline<'_> {
         let mut trees = vec![Some(Arc::clone(&view))];
         for want in &wants {
             // A want that the host refused keeps its place and gets no answer.
-            match want.refused.is_none().then(|| related.find(want)).flatten() {
-                Some((found, found_tree)) => {
-                    objects.push(found);
-                    trees.push(Some(Arc::new(plugin.view(&found_tree, found_tree.root()))));
-                }
-                None => {
-                    objects.push(ObjectRef {
-                        group: want.group.clone(),
-                        version: String::new(),
-                        kind: want.kind.clone(),
-                        namespace: want.namespace.clone(),
-                        name: want.name.clone(),
-                        uid: None,
-                    });
-                    trees.push(None);
-                }
+            let found = if want.refused.is_none() { related.find(want) } else { None };
+            if let Some((found, found_tree)) = found {
+                objects.push(found);
+                trees.push(Some(Arc::new(plugin.view(&found_tree, found_tree.root()))));
+            } else {
+                objects.push(ObjectRef {
+                    group: want.group.clone(),
+                    version: String::new(),
+                    kind: want.kind.clone(),
+                    namespace: want.namespace.clone(),
+                    name: want.name.clone(),
+                    uid: None,
+                });
+                trees.push(None);
             }
         }
         let scraped = plugin.scrape(&view, &trees[1..], NO_OPTIONS)?;

@@ -109,14 +109,16 @@ fn documents_go_to_a_folder_one_per_workload() {
     assert_eq!(run.code, 0, "{}", run.err);
     let mut names: Vec<_> = fs::read_dir(&target).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, ["demo.deployment.apps.talker-2.cdx.json", "demo.deployment.apps.talker.cdx.json"]);
+    assert_eq!(names, ["demo.deployment.apps.talker..2.cdx.json", "demo.deployment.apps.talker.cdx.json"]);
     let text = fs::read_to_string(target.join(&names[1])).unwrap();
     assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap()["bomFormat"], "CycloneDX");
 }
 
 #[test]
 fn kinds_narrow_the_scan() {
-    let text = format!("{SERVER}---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{{name: c, image: ollama/ollama}}]}}\n");
+    let text = format!(
+        "{SERVER}---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{{name: c, image: ollama/ollama}}]}}\n"
+    );
     let run = run_with_input(&["scan", "-", "-o", "json", "--kinds", "pod,batch/Job"], &text);
     assert_eq!(run.lines().iter().map(|line| line["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>(), ["Pod"]);
 }

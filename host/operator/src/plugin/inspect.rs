@@ -62,7 +62,10 @@ pub fn run(inspect: &Inspect) -> anyhow::Result<bool> {
                 println!("{} {}", description.name, description.version);
                 let size = plugin.size();
                 println!("  file           {} ({} bytes)", file.display(), size.bytes);
-                println!("  code           {} functions, the largest {} bytes; {} bytes compiled", size.functions, size.largest_function, size.native_bytes);
+                println!(
+                    "  code           {} functions, the largest {} bytes; {} bytes compiled",
+                    size.functions, size.largest_function, size.native_bytes
+                );
                 println!("  sha256         {}", plugin.digest());
                 println!("  contract       {}", plugin.contract());
                 println!("  imports        {}", list(plugin.imports()));
@@ -82,7 +85,11 @@ fn names(kinds: &[KindRef]) -> Vec<String> {
         .iter()
         .map(|kind| {
             let group = if kind.group.is_empty() { String::new() } else { format!("{}/", kind.group) };
-            if kind.versions.is_empty() { format!("{group}{}", kind.kind) } else { format!("{group}{} ({})", kind.kind, kind.versions.join(", ")) }
+            if kind.versions.is_empty() {
+                format!("{group}{}", kind.kind)
+            } else {
+                format!("{group}{} ({})", kind.kind, kind.versions.join(", "))
+            }
         })
         .collect()
 }

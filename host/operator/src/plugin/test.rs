@@ -78,7 +78,8 @@ pub fn run(test: &Test) -> anyhow::Result<bool> {
             }
             measured.fuel.insert(fixture.name.clone(), fuel);
         }
-        checks.note("mutations", if mutations > 0 { Ok(format!("{mutations} changed objects")) } else { Err(anyhow!("no field to change")) });
+        checks
+            .note("mutations", if mutations > 0 { Ok(format!("{mutations} changed objects")) } else { Err(anyhow!("no field to change")) });
         checks.note("most fuel", Ok(format!("{} for {}", slowest.0, slowest.1)));
         if test.bless {
             measured.write(folder)?;
@@ -150,7 +151,8 @@ fn strange_objects(plugin: &Plugin) -> anyhow::Result<String> {
         for version in kind.versions.iter().map(String::as_str).chain(["v999strange1"]) {
             let api_version = if kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group) };
             for (what, spec) in strange_specs() {
-                let mut object = json!({"apiVersion": api_version, "kind": kind.kind, "metadata": {"name": "strange", "namespace": "default"}});
+                let mut object =
+                    json!({"apiVersion": api_version, "kind": kind.kind, "metadata": {"name": "strange", "namespace": "default"}});
                 if let Some(spec) = spec {
                     object["spec"] = spec;
                 }
@@ -167,7 +169,8 @@ fn strange_objects(plugin: &Plugin) -> anyhow::Result<String> {
 }
 
 fn strange_specs() -> Vec<(&'static str, Option<Value>)> {
-    let deep = (0..100).fold(json!("bottom"), |inner, _| json!({"template": {"spec": inner}}));
+    // Two levels a step: near the deepest object that is read at all.
+    let deep = (0..60).fold(json!("bottom"), |inner, _| json!({"template": {"spec": inner}}));
     let wide: Vec<Value> = (0..20_000).map(|index| json!({"name": format!("n{index}"), "value": "x".repeat(40)})).collect();
     vec![
         ("no spec", None),
@@ -181,14 +184,10 @@ fn strange_specs() -> Vec<(&'static str, Option<Value>)> {
 }
 
 /// A scraper answers with a report, or says that it does not read the object. Anything else is a bug in it.
-fn survives(
-    object: &Value,
-    scrape: &dyn Fn(&Arc<Tree>) -> Result<aibom_plugin::Scraped, CallError>,
-) -> anyhow::Result<()> {
+fn survives(object: &Value, scrape: &dyn Fn(&Arc<Tree>) -> Result<aibom_plugin::Scraped, CallError>) -> anyhow::Result<()> {
     let tree = Tree::from_json(object.to_string().as_bytes())?;
     match scrape(&Arc::new(tree)) {
-        Ok(_) => Ok(()),
-        Err(CallError::Unsupported(_)) => Ok(()),
+        Ok(_) | Err(CallError::Unsupported(_)) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
@@ -208,7 +207,8 @@ fn mutate_all(plugin: &Plugin, fixture: &Fixture) -> anyhow::Result<usize> {
 /// What a fixture gives, as the expected file keeps it.
 fn outcome(plugin: &Plugin, fixture: &Fixture) -> anyhow::Result<String> {
     let scraped = fixture.scrape(plugin, &fixture.view(plugin))?;
-    let grounding: serde_json::Map<String, Value> = scraped.grounding.iter().map(|(change, count)| (change.as_str().to_owned(), json!(count))).collect();
+    let grounding: serde_json::Map<String, Value> =
+        scraped.grounding.iter().map(|(change, count)| (change.as_str().to_owned(), json!(count))).collect();
     let mut text = serde_json::to_string_pretty(&json!({"report": scraped.report, "grounding": grounding}))?;
     text.push('\n');
     Ok(text)

@@ -115,7 +115,7 @@ impl Chunk<'_> {
                 let place = error.location().filter(|location| location.line() > 0);
                 let line = place.map(|location| location.line() as usize);
                 let column = place.map(|location| location.column() as usize);
-                let mut reason = error.without_snippet().to_string();
+                let mut reason = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
                 // The library repeats the place, counted within the chunk.
                 if let Some(cut) = reason.rfind(" at line ") {
                     reason.truncate(cut);
@@ -168,9 +168,7 @@ mod tests {
             .map(|document| match document.content {
                 Ok(Content::Empty) => "-".to_owned(),
                 Ok(Content::Other) => "other".to_owned(),
-                Ok(Content::Objects(objects)) => {
-                    objects.iter().map(|object| object.reference.name.as_str()).collect::<Vec<_>>().join("+")
-                }
+                Ok(Content::Objects(objects)) => objects.iter().map(|object| object.reference.name.as_str()).collect::<Vec<_>>().join("+"),
                 Err(malformed) => format!("line {}", malformed.line.unwrap_or(0)),
             })
             .collect()
@@ -195,7 +193,8 @@ mod tests {
 
     #[test]
     fn a_broken_document_names_its_line_and_the_others_are_read() {
-        let text = "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\nx: 1\ny: [1\nz: 2\n---\napiVersion: v1\nkind: B\nmetadata: {name: b}\n";
+        let text =
+            "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\nx: 1\ny: [1\nz: 2\n---\napiVersion: v1\nkind: B\nmetadata: {name: b}\n";
         let read = kinds(text);
         assert_eq!((read[0].as_str(), read[2].as_str()), ("a", "b"));
         assert!(["line 6", "line 7", "line 8"].contains(&read[1].as_str()), "{read:?}");

@@ -6,21 +6,21 @@
 pub mod documents;
 pub mod faults;
 pub mod output;
+pub mod siblings;
 pub mod sources;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use aibom_facts::object::ObjectRef;
-use aibom_facts::tree::{Tree, Visibility};
-use aibom_plugin::Want;
+use aibom_facts::tree::Visibility;
 
-use crate::pipeline::{Outcome, Pipeline, Related};
+use crate::pipeline::{Outcome, Pipeline};
 use documents::{Content, Object};
 use faults::Fault;
+use siblings::{Nobody, Sibling, Siblings};
 use sources::Source;
 
 /// Which objects are scanned: all, or those of some kinds.
@@ -68,7 +68,7 @@ struct InputResult {
     findings: Vec<Finding>,
     faults: Vec<Fault>,
     deferred: Vec<Deferred>,
-    related: Vec<(ObjectRef, Arc<Tree>)>,
+    siblings: Vec<Sibling>,
     other: usize,
 }
 
@@ -118,27 +118,38 @@ pub trait Sink {
     fn progress(&mut self, done: usize, name: &str);
 }
 
+/// What to scan and how.
+pub struct Plan<'a> {
+    /// Inputs.
+    pub inputs: &'a [Source],
+    /// Kinds to look at.
+    pub kinds: KindFilter,
+    /// Threads.
+    pub workers: usize,
+    /// Do not look up other objects for a scraper.
+    pub alone: bool,
+}
+
 /// Scans the inputs.
 ///
 /// # Errors
 /// The sink's.
-pub fn run(pipeline: &Pipeline<'_>, inputs: &[Source], kinds: &KindFilter, workers: usize, sink: &mut dyn Sink) -> anyhow::Result<Totals> {
+pub fn run(pipeline: &Pipeline<'_>, plan: &Plan<'_>, sink: &mut dyn Sink) -> anyhow::Result<Totals> {
+    let Plan { inputs, workers, .. } = *plan;
     let mut totals = Totals { inputs: inputs.len(), ..Totals::default() };
     let mut deferred = Vec::new();
-    let mut related = SiblingObjects::default();
+    let mut siblings = Siblings::default();
     in_order(
         inputs,
         workers,
-        |input| read_input(pipeline, input, kinds),
+        |input| read_input(pipeline, input, plan),
         |index, result: InputResult| {
             totals.other += result.other;
             totals.faults += result.faults.len();
             for fault in &result.faults {
                 sink.fault(fault);
             }
-            for (reference, tree) in result.related {
-                related.add(reference, tree);
-            }
+            result.siblings.into_iter().for_each(|sibling| siblings.add(sibling));
             deferred.extend(result.deferred);
             for finding in result.findings {
                 totals.count(&finding.outcome);
@@ -156,7 +167,7 @@ pub fn run(pipeline: &Pipeline<'_>, inputs: &[Source], kinds: &KindFilter, worke
             document: *document,
             item: object.item,
             object: object.reference.clone(),
-            outcome: pipeline.run(&object.reference, &object.tree, object.root, &related),
+            outcome: pipeline.run(&object.reference, &object.tree, object.root, &siblings.of(file)),
         },
         |_, finding| {
             totals.count(&finding.outcome);
@@ -201,7 +212,7 @@ fn in_order<T: Sync, R: Send>(
     })
 }
 
-fn read_input(pipeline: &Pipeline<'_>, input: &Source, kinds: &KindFilter) -> InputResult {
+fn read_input(pipeline: &Pipeline<'_>, input: &Source, plan: &Plan<'_>) -> InputResult {
     let mut result = InputResult::default();
     let text = match input.read() {
         Ok(text) => text,
@@ -217,19 +228,20 @@ fn read_input(pipeline: &Pipeline<'_>, input: &Source, kinds: &KindFilter) -> In
             Err(malformed) => result.faults.push(Fault::document(input.name(), document.index, &malformed)),
             Ok(Content::Objects(objects)) => {
                 for object in objects {
-                    if pipeline.catalogue.is_related(&object.reference) {
-                        let own = object.tree.view(object.root, Visibility { status: true });
-                        result.related.push((object.reference.clone(), Arc::new(own)));
+                    if !plan.alone && pipeline.catalogue.is_related(&object.reference) {
+                        let tree = object.tree.view(object.root, Visibility { status: true }).into();
+                        result.siblings.push(Sibling { file: input.name().to_owned(), object: object.reference.clone(), tree });
                     }
-                    if !kinds.matches(&object.reference) {
+                    if !plan.kinds.matches(&object.reference) {
                         continue;
                     }
-                    let waits = pipeline.catalogue.plugin_for(&object.reference).is_ok_and(|plugin| !plugin.description().related.is_empty());
+                    let waits = !plan.alone
+                        && pipeline.catalogue.plugin_for(&object.reference).is_ok_and(|plugin| !plugin.description().related.is_empty());
                     if waits {
                         result.deferred.push(Deferred { file: input.name().to_owned(), document: document.index, object });
                         continue;
                     }
-                    let outcome = pipeline.run(&object.reference, &object.tree, object.root, &NoSiblings);
+                    let outcome = pipeline.run(&object.reference, &object.tree, object.root, &Nobody);
                     result.findings.push(Finding {
                         file: input.name().to_owned(),
                         document: document.index,
@@ -242,34 +254,6 @@ fn read_input(pipeline: &Pipeline<'_>, input: &Source, kinds: &KindFilter) -> In
         }
     }
     result
-}
-
-struct NoSiblings;
-
-impl Related for NoSiblings {
-    fn find(&self, _: &Want) -> Option<(ObjectRef, Arc<Tree>)> {
-        None
-    }
-}
-
-/// Objects of the inputs that scrapers may ask for. The first one of a name wins, in the order of the inputs.
-#[derive(Default)]
-struct SiblingObjects(BTreeMap<(String, String, String), Vec<(ObjectRef, Arc<Tree>)>>);
-
-impl SiblingObjects {
-    fn add(&mut self, reference: ObjectRef, tree: Arc<Tree>) {
-        let key = (reference.group.clone(), reference.kind.clone(), reference.name.clone());
-        self.0.entry(key).or_default().push((reference, tree));
-    }
-}
-
-impl Related for SiblingObjects {
-    fn find(&self, want: &Want) -> Option<(ObjectRef, Arc<Tree>)> {
-        let named = self.0.get(&(want.group.clone(), want.kind.clone(), want.name.clone()))?;
-        // A manifest may leave its namespace to the client, so a missing one is that of whoever asks.
-        let exact = named.iter().find(|(found, _)| found.namespace == want.namespace);
-        exact.or_else(|| named.iter().find(|(found, _)| found.namespace.is_none() || want.namespace.is_none())).cloned()
-    }
 }
 
 /// Paths to scan when none is given: nothing is guessed.

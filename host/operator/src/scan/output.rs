@@ -1,6 +1,6 @@
 //! Where results of a scan go: a table, JSON lines, CycloneDX documents, a folder of documents.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
@@ -61,7 +61,11 @@ impl<W: Write> Writer<W> {
     /// A writer. A progress bar is shown on a terminal when there is more than one input.
     pub fn new(out: W, format: Format, folder: Option<PathBuf>, inputs: usize) -> anyhow::Result<Self> {
         let bar = ProgressBar::new(inputs as u64);
-        bar.set_draw_target(if inputs > 1 && io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() });
+        bar.set_draw_target(if inputs > 1 && io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        });
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} files  {wide_msg}") {
             bar.set_style(style);
         }
@@ -88,7 +92,7 @@ impl<W: Write> Writer<W> {
             writeln!(self.out, "no AI workload found in {} objects", totals.objects)?;
         }
         self.out.flush()?;
-        Ok(self.folder.map_or(0, |folder| folder.taken.len()))
+        Ok(self.folder.map_or(0, |folder| folder.written))
     }
 
     fn say(&self, text: &str) {
@@ -190,24 +194,26 @@ fn printable(text: &str) -> String {
 /// A folder of documents.
 struct Folder {
     path: PathBuf,
-    taken: BTreeSet<String>,
+    /// Documents by stem of their name.
+    taken: BTreeMap<String, usize>,
+    written: usize,
 }
 
 impl Folder {
     fn create(path: PathBuf) -> anyhow::Result<Self> {
         fs::create_dir_all(&path).with_context(|| format!("cannot create the folder {}", path.display()))?;
-        Ok(Self { path, taken: BTreeSet::new() })
+        Ok(Self { path, taken: BTreeMap::new(), written: 0 })
     }
 
     fn write(&mut self, object: &ObjectRef, json: &str) -> anyhow::Result<()> {
         let stem = file_stem(object);
-        let name = (1..)
-            .map(|n| if n == 1 { format!("{stem}.cdx.json") } else { format!("{stem}-{n}.cdx.json") })
-            .find(|name| !self.taken.contains(name))
-            .unwrap_or_default();
+        let taken = self.taken.entry(stem.clone()).or_default();
+        *taken += 1;
+        // No stem holds two dots in a row, so no other object has this name.
+        let name = if *taken == 1 { format!("{stem}.cdx.json") } else { format!("{stem}..{taken}.cdx.json") };
         let path = self.path.join(&name);
         write_whole(&path, json).with_context(|| format!("cannot write {}", path.display()))?;
-        self.taken.insert(name);
+        self.written += 1;
         Ok(())
     }
 }
@@ -224,15 +230,15 @@ fn file_stem(object: &ObjectRef) -> String {
     let parts = [object.namespace.as_deref().unwrap_or("default"), &object.kind, &object.group, &object.name];
     let parts: Vec<String> = parts
         .into_iter()
-        .filter(|part| !part.is_empty())
         .map(|part| {
             let safe: String = part
                 .chars()
                 .take(100)
                 .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c.to_ascii_lowercase() } else { '_' })
                 .collect();
-            safe.trim_matches('.').to_owned()
+            safe.trim_matches('.').replace("..", "__")
         })
+        .filter(|part| !part.is_empty())
         .collect();
     parts.join(".")
 }
@@ -251,14 +257,14 @@ mod tests {
             name: "..".into(),
             uid: None,
         };
-        assert_eq!(file_stem(&object), "_.._etc.deployment.apps.");
+        assert_eq!(file_stem(&object), "____etc.deployment.apps");
         let folder = tempfile::tempdir().unwrap();
         let mut target = Folder::create(folder.path().join("out")).unwrap();
         target.write(&object, "{}").unwrap();
         target.write(&object, "{}").unwrap();
         let mut names: Vec<_> = fs::read_dir(folder.path().join("out")).unwrap().map(|e| e.unwrap().file_name()).collect();
         names.sort();
-        assert_eq!(names, ["_.._etc.deployment.apps.-2.cdx.json", "_.._etc.deployment.apps..cdx.json"]);
+        assert_eq!(names, ["____etc.deployment.apps..2.cdx.json", "____etc.deployment.apps.cdx.json"]);
     }
 
     #[test]

@@ -96,9 +96,9 @@ fn walk(top: &Path, folder: &Path, sources: &mut Vec<Source>, errors: &mut Vec<S
 }
 
 fn is_manifest(path: &Path) -> bool {
-    path.extension().and_then(|extension| extension.to_str()).is_some_and(|extension| {
-        ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
-    })
+    path.extension()
+        .and_then(|extension| extension.to_str())
+        .is_some_and(|extension| ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
 }
 
 impl Source {

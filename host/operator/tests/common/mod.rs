@@ -9,12 +9,12 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 /// The project's root.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 /// The shared material, if it is there; says loudly when it is not.
-pub fn shared(what: &str) -> Option<PathBuf> {
+pub(crate) fn shared(what: &str) -> Option<PathBuf> {
     let path = root().join("../shared").join(what);
     if path.exists() {
         return Some(path.canonicalize().unwrap());
@@ -24,45 +24,44 @@ pub fn shared(what: &str) -> Option<PathBuf> {
 }
 
 /// The built-in plugins.
-pub fn plugins() -> PathBuf {
+pub(crate) fn plugins() -> PathBuf {
     let plugins = root().join("target/plugins");
     assert!(plugins.join("workloads.wasm").is_file(), "run `cargo xtask build-plugins` first: {} has no plugins", plugins.display());
     plugins
 }
 
 /// A command of the binary. Time is pinned, so that documents can be compared.
-pub fn command(arguments: &[&str]) -> Command {
+pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_k8s-aibom"));
     command.args(arguments).env("K8S_AIBOM_PLUGINS", plugins()).env("SOURCE_DATE_EPOCH", "1700000000").env_remove("RUST_LOG");
     command
 }
 
 /// What a run left behind.
-pub struct Run {
+pub(crate) struct Run {
     /// Exit code.
-    pub code: i32,
+    pub(crate) code: i32,
     /// Standard output.
-    pub out: String,
+    pub(crate) out: String,
     /// Standard error.
-    pub err: String,
+    pub(crate) err: String,
 }
 
 impl Run {
     /// Lines of standard output as JSON.
-    pub fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         self.out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
     }
 }
 
 /// Runs the binary to its end.
-pub fn run(arguments: &[&str]) -> Run {
+pub(crate) fn run(arguments: &[&str]) -> Run {
     finish(command(arguments).stdin(Stdio::null()).output().unwrap())
 }
 
 /// Runs the binary with text on standard input.
-pub fn run_with_input(arguments: &[&str], input: &str) -> Run {
-    let mut child =
-        command(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+pub(crate) fn run_with_input(arguments: &[&str], input: &str) -> Run {
+    let mut child = command(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     finish(child.wait_with_output().unwrap())
 }
@@ -76,7 +75,7 @@ fn finish(output: Output) -> Run {
 }
 
 /// The one document of a scan of one manifest.
-pub fn document(manifest: &str) -> Value {
+pub(crate) fn document(manifest: &str) -> Value {
     let run = run_with_input(&["scan", "-", "--output", "cyclonedx"], manifest);
     assert_eq!(run.code, 0, "{}", run.err);
     let mut lines = run.lines();
@@ -85,12 +84,12 @@ pub fn document(manifest: &str) -> Value {
 }
 
 /// Components of a document with a type.
-pub fn components<'a>(document: &'a Value, kind: &str) -> Vec<&'a Value> {
+pub(crate) fn components<'a>(document: &'a Value, kind: &str) -> Vec<&'a Value> {
     document["components"].as_array().into_iter().flatten().filter(|component| component["type"] == kind).collect()
 }
 
 /// `group/name` or `name` of a component.
-pub fn full_name(component: &Value) -> String {
+pub(crate) fn full_name(component: &Value) -> String {
     match component["group"].as_str() {
         Some(group) => format!("{group}/{}", component["name"].as_str().unwrap()),
         None => component["name"].as_str().unwrap().to_owned(),
@@ -98,7 +97,7 @@ pub fn full_name(component: &Value) -> String {
 }
 
 /// Values of a property of a component.
-pub fn property<'a>(component: &'a Value, name: &str) -> Vec<&'a str> {
+pub(crate) fn property<'a>(component: &'a Value, name: &str) -> Vec<&'a str> {
     component["properties"]
         .as_array()
         .into_iter()
