@@ -93,6 +93,8 @@ impl GuestToolchain {
         if let Some(home) = cargo_home() {
             flags.push(format!("--remap-path-prefix={}=/cargo", home.display()));
         }
+        // The linker's default stack of 1 MiB is part of every instance's memory, which the host clears after every call.
+        flags.push("-Clink-arg=-zstack-size=131072".to_owned());
         command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
         if let Self::Debian { linker } = self {
             let path = env::var_os("PATH").unwrap_or_default();

@@ -13,7 +13,7 @@
 //!
 //! * [`Rules`] are the data: one file per runtime, see `runtimes/README.md`.
 //! * [`Subject`] is one object with what a scraper reported about it; [`extract`] turns it into an
-//!   [`Inventory`](aibom_facts::inventory::Inventory).
+//!   [`Inventory`].
 //! * [`shell`] reads shell scripts as words. Nothing is run, here or elsewhere.
 //!
 //! Everything is a pure function of its input: no clock, no file, no network. What can grow (the expansion of variables, scripts in

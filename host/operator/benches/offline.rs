@@ -46,9 +46,11 @@ fn main() -> anyhow::Result<()> {
         producer: k8s_aibom::cli::producer(),
     };
     let pipeline = Pipeline { catalogue: &catalogue, rules: Rules::builtin(), origin: Origin::Manifest, options: &options };
-    for (what, json) in [("deployment", deployment(0, 210)), ("graph of 4 components", graph(0, 45))] {
+    for (what, json) in [("deployment", deployment(0, 290)), ("graph of 4 components", graph(0, 70))] {
         calls(&pipeline, what, &json)?;
     }
+    stages(&pipeline, &deployment(0, 25))?;
+    stages(&pipeline, &graph(0, 4))?;
     let folder = tempfile::tempdir()?;
     let inputs = generate(folder.path(), 4_000)?;
     end_to_end(&pipeline, "end to end, generated manifests", &inputs)?;
@@ -98,6 +100,60 @@ fn calls(pipeline: &Pipeline<'_>, what: &str, json: &str) -> anyhow::Result<()> 
     row(&format!("{name}: p50"), &micros(0.5), "<= 100 us");
     row(&format!("{name}: p99"), &micros(0.99), "<= 2 ms");
     anyhow::ensure!(fuel > 0, "the scraper reported no pod template");
+    Ok(())
+}
+
+/// Where the time of one object goes.
+fn stages(pipeline: &Pipeline<'_>, json: &str) -> anyhow::Result<()> {
+    let mut text = String::new();
+    write_yaml(&serde_json::from_str(json)?, 0, &mut text);
+    let rounds = 1_000;
+    let mut spent = [Duration::ZERO; 5];
+    let mut kind = String::new();
+    for _ in 0..rounds {
+        let mut last = Instant::now();
+        let mut lap = |stage: usize| {
+            let now = Instant::now();
+            spent[stage] += now - last;
+            last = now;
+        };
+        let mut documents = scan::documents::read(&text);
+        let Some(Ok(scan::documents::Content::Objects(objects))) = documents.pop().map(|document| document.content) else {
+            anyhow::bail!("no object in the generated text");
+        };
+        let object = &objects[0];
+        lap(0);
+        let plugin = pipeline.catalogue.plugin_for(&object.reference)?;
+        let view = Arc::new(plugin.view(&object.tree, object.root));
+        let wants = plugin.related(&view, NO_OPTIONS)?;
+        let scraped = plugin.scrape(&view, &vec![None; wants.len()], NO_OPTIONS)?;
+        lap(1);
+        let trees = [Some(&*view)];
+        let subject = aibom_extract::Subject {
+            objects: std::slice::from_ref(&object.reference),
+            trees: &trees,
+            report: &scraped.report,
+            origin: pipeline.origin,
+        };
+        let inventory = aibom_extract::extract(pipeline.rules, &subject);
+        lap(2);
+        let document = aibom_bom::render(&inventory, pipeline.options);
+        lap(3);
+        let bytes = document.to_json();
+        lap(4);
+        anyhow::ensure!(!bytes.is_empty());
+        kind.clone_from(&object.reference.kind);
+    }
+    let micros = |stage: usize| spent[stage].as_secs_f64() * 1e6 / f64::from(rounds);
+    println!(
+        "  {kind} of {} bytes of YAML: parse {:.0}, scrape {:.0}, extract {:.0}, render {:.0}, write {:.0} us",
+        text.len(),
+        micros(0),
+        micros(1),
+        micros(2),
+        micros(3),
+        micros(4)
+    );
     Ok(())
 }
 

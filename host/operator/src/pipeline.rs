@@ -74,7 +74,10 @@ impl Pipeline<'_> {
     }
 
     /// Scrapes and extracts.
-    fn inventory(
+    ///
+    /// # Errors
+    /// The scraper's call ended badly.
+    pub fn inventory(
         &self,
         plugin: &Plugin,
         reference: &ObjectRef,

@@ -15,6 +15,10 @@ const OPTIONS: &[(&str, &str)] = &[
 
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     named(text, found);
+    // An option and its value stand apart.
+    if !text.contains(char::is_whitespace) {
+        return;
+    }
     if OPTIONS.iter().any(|(program, _)| text.contains(program)) || ["mysql", "mc alias"].iter().any(|program| text.contains(program)) {
         words(text, found);
     }

@@ -1,5 +1,7 @@
 //! Tokens that are known by their form.
 
+use std::sync::LazyLock;
+
 use super::{PRIVATE_KEY, Secret, TOKEN};
 
 /// Characters of the part after a prefix.
@@ -104,16 +106,14 @@ const SHAPES: &[Shape] = &[
 const PEM_BASE64: &str = "LS0tLS1CRUdJTi";
 const CERTIFICATE_BASE64: &str = "LS0tLS1CRUdJTiBDRVJU";
 
-/// Bytes with which a prefix begins.
-const FIRST: [bool; 256] = {
-    let mut first = [false; 256];
-    let mut i = 0;
-    while i < SHAPES.len() {
-        first[SHAPES[i].prefix.as_bytes()[0] as usize] = true;
-        i += 1;
+/// Shapes by the first byte of their prefix: most words begin with a letter that begins no or few of them.
+static BY_FIRST: LazyLock<[Vec<&'static Shape>; 256]> = LazyLock::new(|| {
+    let mut by_first = [const { Vec::new() }; 256];
+    for shape in SHAPES {
+        by_first[usize::from(shape.prefix.as_bytes()[0])].push(shape);
     }
-    first
-};
+    by_first
+});
 
 /// How much of a run is looked at by checks. Longer runs are tokens or not by their head.
 const HEAD: usize = 256;
@@ -121,7 +121,7 @@ const HEAD: usize = 256;
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     private_keys(text, found);
     let bytes = text.as_bytes();
-    let mut scan = Scan::default();
+    let mut scan = Scan { by_first: &BY_FIRST, no_jwt_before: 0, base64_before: 0 };
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
@@ -155,8 +155,8 @@ fn run(bytes: &[u8], start: usize, alphabet: Alphabet) -> usize {
     bytes[start..].iter().position(|byte| !alphabet.holds(*byte)).map_or(bytes.len(), |length| start + length)
 }
 
-#[derive(Default)]
 struct Scan {
+    by_first: &'static [Vec<&'static Shape>; 256],
     /// Runs that were read to their end and hold no JWT, so that they are not read again from a later border.
     no_jwt_before: usize,
     /// End of the base64 run that was looked at last.
@@ -172,8 +172,7 @@ impl Scan {
             found.push(Secret { start: at, end, class });
             Some(end)
         };
-        let shapes: &[Shape] = if FIRST[usize::from(rest[0])] { SHAPES } else { &[] };
-        for shape in shapes.iter().filter(|shape| rest.starts_with(shape.prefix.as_bytes())) {
+        for shape in self.by_first[usize::from(rest[0])].iter().filter(|shape| rest.starts_with(shape.prefix.as_bytes())) {
             let start = at + shape.prefix.len();
             let head = &bytes[start..bytes.len().min(start + HEAD)];
             let length = head.iter().position(|byte| !shape.alphabet.holds(*byte)).unwrap_or(head.len());

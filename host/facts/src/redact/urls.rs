@@ -44,7 +44,9 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     if text.contains('=') {
         query(text, found);
     }
-    for webhook in WEBHOOKS {
+    // Every one of them has this word.
+    let webhooks = if text.contains("hooks") { WEBHOOKS } else { &[] };
+    for webhook in webhooks {
         for (at, _) in text.match_indices(webhook) {
             let start = at + webhook.len();
             let end = start + word_length(&text.as_bytes()[start..]);

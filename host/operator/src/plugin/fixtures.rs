@@ -57,7 +57,7 @@ pub struct Budget {
 
 /// One case.
 pub struct Fixture {
-    /// `<kind>/<case>`.
+    /// `kind/case`.
     pub name: String,
     /// The manifest.
     pub path: PathBuf,

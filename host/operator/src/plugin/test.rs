@@ -17,7 +17,7 @@ use crate::pipeline::NO_OPTIONS;
 
 /// Run a component through the production host: limits, world, fixtures, mutations, determinism, fuel
 ///
-/// Without --fixtures only what needs no fixture is checked. With it, every fixtures/<kind>/<case>.yaml below DIR is scraped and
+/// Without --fixtures only what needs no fixture is checked. With it, every fixtures/KIND/CASE.yaml below DIR is scraped and
 /// compared with its .expected.json; every field of every fixture is replaced by every wrong type, and the scraper must still report;
 /// two runs must agree byte for byte; fuel must stay within budget.toml + 10 %.
 #[derive(Debug, Args)]

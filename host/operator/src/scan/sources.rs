@@ -126,7 +126,7 @@ impl Source {
         }
         String::from_utf8(bytes).map_err(|error| {
             let offset = error.utf8_error().valid_up_to();
-            let line = error.as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count() + 1;
+            let line = error.as_bytes()[..offset].split(|byte| *byte == b'\n').count();
             SourceError::NoText { name: self.name().to_owned(), offset, line }
         })
     }
