@@ -1,6 +1,7 @@
 //! The last filter over text: control characters, secrets, length.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 
 use aibom_facts::redact::{CUT_MARK, Redactor, TEXT_LIMIT, truncate};
@@ -17,8 +18,31 @@ pub(crate) struct Scrubber {
     redactor: Redactor,
     classes: BTreeSet<&'static str>,
     cut: bool,
-    /// Texts known to be clean: references recur many times in a document.
-    clean: HashSet<String>,
+}
+
+/// Most texts remembered as clean, and the longest that is worth it, in bytes.
+const REMEMBERED: usize = 4096;
+const LONGEST_REMEMBERED: usize = 256;
+
+thread_local! {
+    /// Texts that need no filter. Names and references recur many times in a document, and most names in the next one too; whether a
+    /// text is clean depends on nothing but the text.
+    static CLEAN: RefCell<HashSet<String>> = RefCell::new(HashSet::new());
+}
+
+fn is_remembered(text: &str) -> bool {
+    text.len() <= LONGEST_REMEMBERED && CLEAN.with_borrow(|clean| clean.contains(text))
+}
+
+fn remember(text: &str) {
+    if text.len() <= LONGEST_REMEMBERED {
+        CLEAN.with_borrow_mut(|clean| {
+            if clean.len() >= REMEMBERED {
+                clean.clear();
+            }
+            clean.insert(text.to_owned());
+        });
+    }
 }
 
 /// What was done to a group of texts.
@@ -32,7 +56,7 @@ pub(crate) struct Done {
 
 impl Scrubber {
     pub(crate) fn new() -> Self {
-        Self { redactor: Redactor::standard(), classes: BTreeSet::new(), cut: false, clean: HashSet::new() }
+        Self { redactor: Redactor::standard(), classes: BTreeSet::new(), cut: false }
     }
 
     /// Filters a text in place. The result is a fixed point: filtering it again changes nothing.
@@ -41,14 +65,14 @@ impl Scrubber {
     /// could shorten a secret to something that no rule knows; and the rules run once more over what the cut left.
     pub(crate) fn scrub(&mut self, text: &mut String) {
         for round in 0..ROUNDS {
-            if self.clean.contains(text.as_str()) {
+            if is_remembered(text) {
                 return;
             }
             let masked = self.mask(text);
             let short = shorten(&masked, round * 64);
             self.cut |= matches!(short, Cow::Owned(_));
             if short == text.as_str() {
-                self.clean.insert(text.clone());
+                remember(text);
                 return;
             }
             *text = short.into_owned();
@@ -57,7 +81,7 @@ impl Scrubber {
 
     /// The text without control characters and secrets, at its full length.
     pub(crate) fn mask<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
-        if self.clean.contains(text) {
+        if is_remembered(text) {
             return Cow::Borrowed(text);
         }
         let mut current = printable(text);
@@ -80,12 +104,12 @@ impl Scrubber {
 
     /// Whether the text, however long, holds neither control characters nor secrets.
     pub(crate) fn is_masked(&mut self, text: &str) -> bool {
-        if self.clean.contains(text) {
+        if is_remembered(text) {
             return true;
         }
         let masked = !text.chars().any(is_hidden) && self.redactor.redact(text).0 == text;
         if masked && text.chars().nth(TEXT_LIMIT).is_none() {
-            self.clean.insert(text.to_owned());
+            remember(text);
         }
         masked
     }

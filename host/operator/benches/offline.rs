@@ -17,7 +17,7 @@ use aibom_plugin::{Host, HostConfig};
 use k8s_aibom::catalogue::Catalogue;
 use k8s_aibom::pipeline::{NO_OPTIONS, Pipeline};
 use k8s_aibom::scan::sources::Source;
-use k8s_aibom::scan::{self, Finding, KindFilter, Plan, Sink, faults::Fault};
+use k8s_aibom::scan::{self, Finding, KindFilter, Plan, Present, Sink, faults::Fault};
 use k8s_aibom::usage;
 
 fn main() -> anyhow::Result<()> {
@@ -162,7 +162,7 @@ fn end_to_end(pipeline: &Pipeline<'_>, what: &str, inputs: &[Source]) -> anyhow:
     let mut sink = Count::default();
     let started = Instant::now();
     let plan = Plan { inputs, kinds: KindFilter::default(), workers: 1, alone: false };
-    let totals = scan::run(pipeline, &plan, &mut sink)?;
+    let totals = scan::run(pipeline, &plan, &Measure, &mut sink)?;
     let seconds = started.elapsed().as_secs_f64();
     let scraped = totals.documented + totals.not_ai;
     row(&format!("{what}: objects/s per core"), &format!("{:.0}", scraped as f64 / seconds), ">= 2000");
@@ -176,22 +176,32 @@ fn end_to_end(pipeline: &Pipeline<'_>, what: &str, inputs: &[Source]) -> anyhow:
     Ok(())
 }
 
+/// Counts what would be written.
 #[derive(Default)]
 struct Count {
     bytes: usize,
 }
 
-impl Sink for Count {
-    fn finding(&mut self, finding: Finding) -> anyhow::Result<()> {
-        if let k8s_aibom::pipeline::Outcome::Documented { document, .. } = &finding.outcome {
-            self.bytes += document.to_json().len();
+struct Measure;
+
+impl Present for Measure {
+    type Shown = usize;
+
+    fn present(&self, finding: Finding) -> usize {
+        match &finding.outcome {
+            k8s_aibom::pipeline::Outcome::Documented { document, .. } => document.to_json().len(),
+            _ => 0,
         }
+    }
+}
+
+impl Sink<usize> for Count {
+    fn finding(&mut self, bytes: usize) -> anyhow::Result<()> {
+        self.bytes += bytes;
         Ok(())
     }
 
-    fn fault(&mut self, fault: &Fault) {
-        println!("{fault}");
-    }
+    fn fault(&mut self, _: &Fault) {}
 
     fn progress(&mut self, _: usize, _: &str) {}
 }

@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::catalogue::{self, Catalogue};
 use crate::pipeline::Pipeline;
 use crate::plugin;
-use crate::scan::output::{Format, Writer};
+use crate::scan::output::{Format, Presenter, Writer};
 use crate::scan::{self, KindFilter, Plan, sources};
 use crate::usage;
 
@@ -207,7 +207,8 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let loaded = started.elapsed();
     let began = Instant::now();
     let plan = Plan { inputs: &inputs, kinds: KindFilter::new(scan.kinds), workers, alone: scan.alone };
-    let totals = scan::run(&pipeline, &plan, &mut writer)?;
+    let presenter = Presenter { format: scan.output, to_folder: scan.out_dir.is_some() };
+    let totals = scan::run(&pipeline, &plan, &presenter, &mut writer)?;
     let seconds = began.elapsed().as_secs_f64();
     let written = writer.finish(&totals)?;
     if !scan.quiet {

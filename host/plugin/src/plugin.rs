@@ -325,7 +325,8 @@ impl Instance {
                 Err(limit) => Err(CallError::Host(limit)),
             },
         };
-        let fuel = store.get_fuel().ok().map(|left| FUEL.saturating_sub(left));
+        // Asking an engine that counts none costs an error with its text.
+        let fuel = self.host.inner.config.measure_fuel.then(|| store.get_fuel().ok()).flatten().map(|left| FUEL.saturating_sub(left));
         let state = store.into_data();
         let usage = Usage {
             memory_peak: state.limits.peak(),

@@ -63,13 +63,32 @@ struct Deferred {
 }
 
 /// What one input gave.
-#[derive(Default)]
-struct InputResult {
-    findings: Vec<Finding>,
+struct InputResult<T> {
+    findings: Vec<(Class, T)>,
     faults: Vec<Fault>,
     deferred: Vec<Deferred>,
     siblings: Vec<Sibling>,
     other: usize,
+}
+
+/// What became of an object, for counting.
+#[derive(Clone, Copy)]
+enum Class {
+    Documented,
+    NotAi,
+    NoScraper,
+    Failed,
+}
+
+impl Class {
+    fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Documented { .. } => Self::Documented,
+            Outcome::NotAi => Self::NotAi,
+            Outcome::NoScraper(_) => Self::NoScraper,
+            Outcome::Failed { .. } => Self::Failed,
+        }
+    }
 }
 
 /// Counts of a scan.
@@ -94,24 +113,34 @@ pub struct Totals {
 }
 
 impl Totals {
-    fn count(&mut self, outcome: &Outcome) {
+    fn count(&mut self, class: Class) {
         self.objects += 1;
-        match outcome {
-            Outcome::Documented { .. } => self.documented += 1,
-            Outcome::NotAi => self.not_ai += 1,
-            Outcome::NoScraper(_) => self.no_scraper += 1,
-            Outcome::Failed { .. } => self.failed += 1,
+        match class {
+            Class::Documented => self.documented += 1,
+            Class::NotAi => self.not_ai += 1,
+            Class::NoScraper => self.no_scraper += 1,
+            Class::Failed => self.failed += 1,
         }
     }
 }
 
+/// Turns a finding into what a sink takes. Runs in the workers, so that a finding's memory is freed by the thread that took it and only
+/// what is to be written crosses over.
+pub trait Present: Sync {
+    /// What the sink takes.
+    type Shown: Send;
+
+    /// Presents one finding.
+    fn present(&self, finding: Finding) -> Self::Shown;
+}
+
 /// Receives results in the order of the inputs.
-pub trait Sink {
+pub trait Sink<T> {
     /// One object.
     ///
     /// # Errors
     /// The result cannot be written; the scan stops.
-    fn finding(&mut self, finding: Finding) -> anyhow::Result<()>;
+    fn finding(&mut self, shown: T) -> anyhow::Result<()>;
     /// One input or document that cannot be read.
     fn fault(&mut self, fault: &Fault);
     /// An input is done.
@@ -134,7 +163,7 @@ pub struct Plan<'a> {
 ///
 /// # Errors
 /// The sink's.
-pub fn run(pipeline: &Pipeline<'_>, plan: &Plan<'_>, sink: &mut dyn Sink) -> anyhow::Result<Totals> {
+pub fn run<P: Present>(pipeline: &Pipeline<'_>, plan: &Plan<'_>, presenter: &P, sink: &mut dyn Sink<P::Shown>) -> anyhow::Result<Totals> {
     let Plan { inputs, workers, .. } = *plan;
     let mut totals = Totals { inputs: inputs.len(), ..Totals::default() };
     let mut deferred = Vec::new();
@@ -142,8 +171,8 @@ pub fn run(pipeline: &Pipeline<'_>, plan: &Plan<'_>, sink: &mut dyn Sink) -> any
     in_order(
         inputs,
         workers,
-        |input| read_input(pipeline, input, plan),
-        |index, result: InputResult| {
+        |input| read_input(pipeline, input, plan, presenter),
+        |index, result: InputResult<P::Shown>| {
             totals.other += result.other;
             totals.faults += result.faults.len();
             for fault in &result.faults {
@@ -151,9 +180,9 @@ pub fn run(pipeline: &Pipeline<'_>, plan: &Plan<'_>, sink: &mut dyn Sink) -> any
             }
             result.siblings.into_iter().for_each(|sibling| siblings.add(sibling));
             deferred.extend(result.deferred);
-            for finding in result.findings {
-                totals.count(&finding.outcome);
-                sink.finding(finding)?;
+            for (class, shown) in result.findings {
+                totals.count(class);
+                sink.finding(shown)?;
             }
             sink.progress(index + 1, inputs[index].name());
             Ok(())
@@ -162,16 +191,15 @@ pub fn run(pipeline: &Pipeline<'_>, plan: &Plan<'_>, sink: &mut dyn Sink) -> any
     in_order(
         &deferred,
         workers,
-        |Deferred { file, document, object }| Finding {
-            file: file.clone(),
-            document: *document,
-            item: object.item,
-            object: object.reference.clone(),
-            outcome: pipeline.run(&object.reference, &object.tree, object.root, &siblings.of(file)),
+        |Deferred { file, document, object }| {
+            let outcome = pipeline.run(&object.reference, &object.tree, object.root, &siblings.of(file));
+            let object_name = object.reference.clone();
+            let finding = Finding { file: file.clone(), document: *document, item: object.item, object: object_name, outcome };
+            (Class::of(&finding.outcome), presenter.present(finding))
         },
-        |_, finding| {
-            totals.count(&finding.outcome);
-            sink.finding(finding)
+        |_, (class, shown)| {
+            totals.count(class);
+            sink.finding(shown)
         },
     )?;
     Ok(totals)
@@ -212,8 +240,8 @@ fn in_order<T: Sync, R: Send>(
     })
 }
 
-fn read_input(pipeline: &Pipeline<'_>, input: &Source, plan: &Plan<'_>) -> InputResult {
-    let mut result = InputResult::default();
+fn read_input<P: Present>(pipeline: &Pipeline<'_>, input: &Source, plan: &Plan<'_>, presenter: &P) -> InputResult<P::Shown> {
+    let mut result = InputResult { findings: Vec::new(), faults: Vec::new(), deferred: Vec::new(), siblings: Vec::new(), other: 0 };
     let text = match input.read() {
         Ok(text) => text,
         Err(error) => {
@@ -242,13 +270,14 @@ fn read_input(pipeline: &Pipeline<'_>, input: &Source, plan: &Plan<'_>) -> Input
                         continue;
                     }
                     let outcome = pipeline.run(&object.reference, &object.tree, object.root, &Nobody);
-                    result.findings.push(Finding {
+                    let finding = Finding {
                         file: input.name().to_owned(),
                         document: document.index,
                         item: object.item,
                         object: object.reference,
                         outcome,
-                    });
+                    };
+                    result.findings.push((Class::of(&finding.outcome), presenter.present(finding)));
                 }
             }
         }

@@ -15,7 +15,7 @@ use aibom_facts::inventory::Inventory;
 use aibom_facts::object::ObjectRef;
 
 use super::faults::Fault;
-use super::{Finding, Sink, Totals};
+use super::{Finding, Present, Sink, Totals};
 use crate::pipeline::Outcome;
 
 /// Form of the results on standard output.
@@ -47,6 +47,26 @@ struct Line<'a> {
     document: Option<&'a RawValue>,
 }
 
+/// One finding, ready to be written.
+pub struct Shown {
+    /// What goes to standard error.
+    complaint: Option<String>,
+    /// What goes to standard output, without the end of the line.
+    line: Option<String>,
+    row: Option<[String; 7]>,
+    /// Stem of a file's name and its content.
+    file: Option<(String, String)>,
+}
+
+/// Presents findings in a format.
+#[derive(Clone, Copy, Debug)]
+pub struct Presenter {
+    /// Form on standard output.
+    pub format: Format,
+    /// Whether documents also go to a folder.
+    pub to_folder: bool,
+}
+
 /// Writes results to standard output and, if asked, documents to a folder.
 pub struct Writer<W> {
     out: W,
@@ -54,7 +74,6 @@ pub struct Writer<W> {
     rows: Vec<[String; 7]>,
     folder: Option<Folder>,
     bar: ProgressBar,
-    failures: usize,
 }
 
 impl<W: Write> Writer<W> {
@@ -70,7 +89,7 @@ impl<W: Write> Writer<W> {
             bar.set_style(style);
         }
         let folder = folder.map(Folder::create).transpose()?;
-        Ok(Self { out, format, rows: Vec::new(), folder, bar, failures: 0 })
+        Ok(Self { out, format, rows: Vec::new(), folder, bar })
     }
 
     /// Writes what was kept back and returns how many documents went to the folder.
@@ -100,8 +119,11 @@ impl<W: Write> Writer<W> {
     }
 }
 
-impl<W: Write> Sink for Writer<W> {
-    fn finding(&mut self, finding: Finding) -> anyhow::Result<()> {
+impl Present for Presenter {
+    type Shown = Shown;
+
+    fn present(&self, finding: Finding) -> Shown {
+        let mut shown = Shown { complaint: None, line: None, row: None, file: None };
         let (name, reason) = match &finding.outcome {
             Outcome::Documented { .. } => ("documented", None),
             Outcome::NotAi => ("not-ai", None),
@@ -109,34 +131,23 @@ impl<W: Write> Sink for Writer<W> {
             Outcome::Failed { plugin, error } => ("error", Some(format!("scraper `{plugin}`: {error}"))),
         };
         if let Outcome::Failed { plugin, error } = &finding.outcome {
-            self.failures += 1;
-            self.say(&format!(
-                "error: {}, document {}, {}: the scraper `{plugin}` failed: {error}",
-                finding.file, finding.document, finding.object
-            ));
+            let place = format!("{}, document {}, {}", finding.file, finding.document, finding.object);
+            shown.complaint = Some(printable(&format!("error: {place}: the scraper `{plugin}` failed: {error}")));
         }
-        let json = match &finding.outcome {
-            Outcome::Documented { inventory, document } => {
-                let json = document.to_json();
-                if let Some(folder) = &mut self.folder {
-                    folder.write(&finding.object, &document.to_json_pretty())?;
-                }
-                if self.format == Format::Table {
-                    self.rows.push(row(&finding.object, inventory));
-                }
-                Some(json)
+        let mut json = None;
+        if let Outcome::Documented { inventory, document } = &finding.outcome {
+            if self.to_folder {
+                shown.file = Some((file_stem(&finding.object), document.to_json_pretty()));
             }
-            _ => None,
-        };
+            match self.format {
+                Format::Table => shown.row = Some(row(&finding.object, inventory)),
+                Format::Json | Format::Cyclonedx => json = Some(document.to_json().trim_end().to_owned()),
+            }
+        }
         match self.format {
             Format::Table => {}
-            Format::Cyclonedx => {
-                if let Some(json) = json {
-                    writeln!(self.out, "{}", json.trim_end())?;
-                }
-            }
+            Format::Cyclonedx => shown.line = json,
             Format::Json => {
-                let document = json.as_deref().map(serde_json::from_str::<&RawValue>).transpose()?;
                 let line = Line {
                     file: &finding.file,
                     doc: finding.document,
@@ -147,17 +158,33 @@ impl<W: Write> Sink for Writer<W> {
                     name: &finding.object.name,
                     outcome: name,
                     reason,
-                    document,
+                    // A document of ours is JSON already.
+                    document: json.as_deref().and_then(|json| serde_json::from_str(json).ok()),
                 };
-                serde_json::to_writer(&mut self.out, &line)?;
-                writeln!(self.out)?;
+                shown.line = serde_json::to_string(&line).ok();
             }
+        }
+        shown
+    }
+}
+
+impl<W: Write> Sink<Shown> for Writer<W> {
+    fn finding(&mut self, shown: Shown) -> anyhow::Result<()> {
+        if let Some(complaint) = &shown.complaint {
+            self.say(complaint);
+        }
+        if let (Some(folder), Some((stem, json))) = (&mut self.folder, &shown.file) {
+            folder.write(stem, json)?;
+        }
+        self.rows.extend(shown.row);
+        if let Some(line) = &shown.line {
+            writeln!(self.out, "{line}")?;
         }
         Ok(())
     }
 
     fn fault(&mut self, fault: &Fault) {
-        self.say(&format!("error: {fault}"));
+        self.say(&printable(&format!("error: {fault}")));
     }
 
     fn progress(&mut self, done: usize, name: &str) {
@@ -205,9 +232,8 @@ impl Folder {
         Ok(Self { path, taken: BTreeMap::new(), written: 0 })
     }
 
-    fn write(&mut self, object: &ObjectRef, json: &str) -> anyhow::Result<()> {
-        let stem = file_stem(object);
-        let taken = self.taken.entry(stem.clone()).or_default();
+    fn write(&mut self, stem: &str, json: &str) -> anyhow::Result<()> {
+        let taken = self.taken.entry(stem.to_owned()).or_default();
         *taken += 1;
         // No stem holds two dots in a row, so no other object has this name.
         let name = if *taken == 1 { format!("{stem}.cdx.json") } else { format!("{stem}..{taken}.cdx.json") };
@@ -260,8 +286,8 @@ mod tests {
         assert_eq!(file_stem(&object), "____etc.deployment.apps");
         let folder = tempfile::tempdir().unwrap();
         let mut target = Folder::create(folder.path().join("out")).unwrap();
-        target.write(&object, "{}").unwrap();
-        target.write(&object, "{}").unwrap();
+        target.write(&file_stem(&object), "{}").unwrap();
+        target.write(&file_stem(&object), "{}").unwrap();
         let mut names: Vec<_> = fs::read_dir(folder.path().join("out")).unwrap().map(|e| e.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["____etc.deployment.apps..2.cdx.json", "____etc.deployment.apps.cdx.json"]);
