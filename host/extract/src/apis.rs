@@ -10,9 +10,10 @@ use crate::rules::Api;
 pub(crate) fn add(draft: &mut Draft<'_>, containers: &[Container<'_>]) {
     let mut found = Vec::new();
     for container in containers {
+        let named = named_hosts(container);
         for api in &draft.rules.apis {
             by_variables(api, container, &mut found);
-            by_hosts(api, container, &mut found);
+            by_hosts(api, container, &named, &mut found);
         }
     }
     for service in found {
@@ -61,21 +62,35 @@ fn by_variables(api: &Api, container: &Container<'_>, found: &mut Vec<Service>) 
     }
 }
 
-fn by_hosts(api: &Api, container: &Container<'_>, found: &mut Vec<Service>) {
-    for (text, at) in container.command.iter().chain(&container.args) {
-        for host in hosts(text) {
-            if hosted(api, host.1) {
-                found.push(service(api, container, at, Source::ContainerArg, &api.name, host.1, endpoint(host.0)));
-            }
-        }
-    }
-    // Variables made for base URLs are read apart.
-    for variable in
-        container.env.iter().filter(|variable| !variable.secret && variable.value.unknown().is_none() && !api.urls.contains(&variable.name))
-    {
-        let text = &variable.value.text;
-        if host_of(text).is_some_and(|host| hosted(api, host)) {
-            found.push(service(api, container, &variable.at, Source::EnvVar, &api.name, &variable.name, endpoint(text)));
+/// A URL in an argument or a variable.
+struct NamedHost<'a> {
+    host: &'a str,
+    url: &'a str,
+    at: &'a Locator,
+    /// The variable that holds it; none for an argument.
+    variable: Option<&'a str>,
+}
+
+/// Every URL of a container. Most have none, and there are many services to compare with.
+fn named_hosts<'a>(container: &'a Container<'_>) -> Vec<NamedHost<'a>> {
+    let arguments = container.command.iter().chain(&container.args).filter(|(text, _)| text.contains("://"));
+    let mut named: Vec<_> =
+        arguments.flat_map(|(text, at)| hosts(text).map(move |(url, host)| NamedHost { host, url, at, variable: None })).collect();
+    let variables = container.env.iter().filter(|variable| !variable.secret && variable.value.unknown().is_none());
+    named.extend(variables.filter_map(|variable| {
+        let url = variable.value.text.as_str();
+        host_of(url).map(|host| NamedHost { host, url, at: &variable.at, variable: Some(&variable.name) })
+    }));
+    named
+}
+
+fn by_hosts(api: &Api, container: &Container<'_>, named: &[NamedHost<'_>], found: &mut Vec<Service>) {
+    for NamedHost { host, url, at, variable } in named.iter().filter(|named| hosted(api, named.host)) {
+        match variable {
+            None => found.push(service(api, container, at, Source::ContainerArg, &api.name, host, endpoint(url))),
+            // Variables made for base URLs are read apart.
+            Some(name) if api.urls.iter().any(|url| url == name) => {}
+            Some(name) => found.push(service(api, container, at, Source::EnvVar, &api.name, name, endpoint(url))),
         }
     }
 }

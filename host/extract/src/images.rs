@@ -100,6 +100,9 @@ impl Rules {
         let mut best: Option<(usize, ImageMatch)> = None;
         for (runtime, rule) in self.runtimes.iter().enumerate() {
             for repository in &rule.images.repositories {
+                if !may_end(&repository.path, canonical) {
+                    continue;
+                }
                 let (host, path) = repository.path.split_once('/').unwrap_or(("", &repository.path));
                 let path: Vec<&str> = path.split('/').collect();
                 let hit = if full {
@@ -161,6 +164,13 @@ impl Rules {
     pub(crate) fn does(&self, runtime: usize) -> Does {
         self.runtimes[runtime].does
     }
+}
+
+/// Whether a repository can match at all, by the first letters of its last segment: hundreds are compared with each image.
+fn may_end(repository: &str, canonical: &CanonicalImage) -> bool {
+    let pattern = repository.rsplit('/').next().unwrap_or(repository);
+    let head = pattern.split('*').next().unwrap_or(pattern);
+    canonical.segments.last().is_some_and(|last| last.starts_with(head))
 }
 
 /// Whether the path is the end of the segments. A tail of variant tokens may follow the last one.
