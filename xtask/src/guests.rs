@@ -97,7 +97,7 @@ fn remove_others(workspace: &Workspace, families: &[Family]) -> Result<()> {
 }
 
 /// A crate of someone else's. Its target folder is its own, and it need not have a lock file.
-fn build_crate(workspace: &Workspace, folder: &Path, toolchain: Choice) -> Result<()> {
+pub(crate) fn build_crate(workspace: &Workspace, folder: &Path, toolchain: Choice) -> Result<()> {
     let folder = folder.canonicalize().with_context(|| format!("there is no folder {}", folder.display()))?;
     let plugin = folder.join("plugin.toml");
     let text =

@@ -1,8 +1,9 @@
 //! `cargo xtask test-plugins`: each family through the production host.
 
+use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
 use crate::guests::{self, Guest};
@@ -50,6 +51,30 @@ pub(crate) fn run_fixtures(workspace: &Workspace, binary: &Path, guests: &[Guest
         bail!(
             "plugins failed: {names}. If the new reports are right, accept them with `cargo xtask test-plugins {names} --bless` and look at the difference"
         );
+    }
+    Ok(())
+}
+
+/// Starts a scraper as an author would, builds it, and takes it through the production host.
+pub(crate) fn scaffold(workspace: &Workspace, binary: &Path, toolchain: Choice) -> Result<()> {
+    let top = workspace.path("target/scaffold");
+    if top.exists() {
+        fs::remove_dir_all(&top).with_context(|| format!("could not empty {}", workspace.show(&top)))?;
+    }
+    fs::create_dir_all(&top).with_context(|| format!("could not create {}", workspace.show(&top)))?;
+    step("Starting, building and testing a scraper with `plugin new`");
+    let mut new = workspace.command(binary);
+    new.args(["plugin", "new", "sample-widget", "--kind", "serving.example.com/v1/Widget", "--sdk", "plugins/sdk", "--dir"]).arg(&top);
+    run(&mut new)?;
+    let folder = top.join("sample-widget");
+    guests::build_crate(workspace, &folder, toolchain)?;
+    for bless in [true, false] {
+        let mut test = workspace.command(binary);
+        test.args(["plugin", "test"]).arg(folder.join("sample-widget.wasm")).arg("--fixtures").arg(&folder);
+        if bless {
+            test.arg("--bless");
+        }
+        run(&mut test)?;
     }
     Ok(())
 }

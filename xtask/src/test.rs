@@ -43,6 +43,8 @@ enum Step {
     HostTests,
     /// Every family through the production host: fixtures, mutations, determinism, fuel
     TestPlugins,
+    /// `plugin new` gives a scraper that builds and passes `plugin test`
+    Scaffold,
     /// The demonstration of the README works
     Demo,
     /// Licences, banned crates, sources (cargo-deny)
@@ -110,6 +112,10 @@ fn run_step(workspace: &Workspace, args: &TestArgs, step: Step, built: &mut Buil
             need_guests(workspace, args, built)?;
             let host = need_host(workspace, built)?;
             plugins::run_fixtures(workspace, &host, built.guests.as_deref().unwrap_or_default(), false)
+        }
+        Step::Scaffold => {
+            let host = need_host(workspace, built)?;
+            plugins::scaffold(workspace, &host, args.toolchain)
         }
         Step::Demo => {
             need_guests(workspace, args, built)?;
