@@ -95,10 +95,10 @@ fn calls(pipeline: &Pipeline<'_>, what: &str, json: &str) -> anyhow::Result<()> 
         fuel += scraped.report.pod_templates.len();
     }
     times.sort();
-    let micros = |share: f64| format!("{:.0} us", times[(times.len() as f64 * share) as usize].as_secs_f64() * 1e6);
+    let micros = |percent: usize| format!("{:.0} us", times[times.len() * percent / 100].as_secs_f64() * 1e6);
     let name = format!("scrape, {what}, {} KB", json.len() / 1000);
-    row(&format!("{name}: p50"), &micros(0.5), "<= 100 us");
-    row(&format!("{name}: p99"), &micros(0.99), "<= 2 ms");
+    row(&format!("{name}: p50"), &micros(50), "<= 100 us");
+    row(&format!("{name}: p99"), &micros(99), "<= 2 ms");
     anyhow::ensure!(fuel > 0, "the scraper reported no pod template");
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! The public manifests of the shared corpus: nothing breaks, every document is valid, and on the labelled kinds that have scrapers
 //! extraction reaches its floors.
 
+#![allow(clippy::unwrap_used, reason = "test code; clippy sees tests only in functions marked so")]
+
 mod common;
 #[path = "../../bom/tests/schema/mod.rs"]
 mod schema;

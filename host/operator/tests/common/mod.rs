@@ -1,6 +1,7 @@
 //! Runs the real binary with the real plugins.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(clippy::unwrap_used, reason = "test code; clippy sees tests only in functions marked so")]
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
