@@ -44,8 +44,9 @@ pub(crate) fn scan_and_score(workspace: &Workspace, args: &CorpusArgs) -> Result
     let lines = folder.join("scan.jsonl");
 
     step(format!("Scanning {}", samples.display()));
+    // The labels say what follows from each object alone.
     let mut scan = workspace.command(&binary);
-    scan.arg("scan").arg(&samples).args(["--output", "json", "--plugins"]).arg(workspace.plugins());
+    scan.arg("scan").arg(&samples).args(["--output", "json", "--alone", "--plugins"]).arg(workspace.plugins());
     if !args.kinds.is_empty() {
         scan.arg("--kinds").arg(args.kinds.join(","));
     }

@@ -118,7 +118,7 @@ fn stages(pipeline: &Pipeline<'_>, json: &str) -> anyhow::Result<()> {
             last = now;
         };
         let mut documents = scan::documents::read(&text);
-        let Some(Ok(scan::documents::Content::Objects(objects))) = documents.pop().map(|document| document.content) else {
+        let Some(Ok(scan::documents::Content::Objects { objects, .. })) = documents.pop().map(|document| document.content) else {
             anyhow::bail!("no object in the generated text");
         };
         let object = &objects[0];

@@ -136,6 +136,14 @@ impl Catalogue {
             .any(|kind| kind.group == object.group && kind.kind == object.kind)
     }
 
+    /// Kinds that several plugins claim, with the plugins' names: nobody reads them.
+    pub fn conflicts(&self) -> impl Iterator<Item = (String, &[String])> {
+        self.by_kind.iter().filter_map(|((group, kind), claim)| match claim {
+            Claim::Several(plugins) => Some((if group.is_empty() { kind.clone() } else { format!("{group}/{kind}") }, plugins.as_slice())),
+            Claim::One { .. } => None,
+        })
+    }
+
     /// Kinds that are read, as `group/Kind` or `Kind` in the core group, with the scraper's name; sorted.
     pub fn kinds(&self) -> Vec<String> {
         self.by_kind.keys().map(|(group, kind)| if group.is_empty() { kind.clone() } else { format!("{group}/{kind}") }).collect()

@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::catalogue::{self, Catalogue};
 use crate::pipeline::Pipeline;
 use crate::plugin;
-use crate::scan::output::{Format, Presenter, Writer};
+use crate::scan::output::{Format, Presenter, Writer, printable};
 use crate::scan::{self, KindFilter, Plan, sources};
 use crate::usage;
 
@@ -130,7 +130,7 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) if is_broken_pipe(&error) => ExitCode::from(OK), // `| head` has seen enough
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", printable(&format!("{error:#}")));
             ExitCode::from(FAILED)
         }
     }
@@ -139,7 +139,8 @@ pub fn main() -> ExitCode {
 fn init_logging(verbose: u8) {
     use tracing_subscriber::EnvFilter;
     let default = match verbose {
-        0 => "error",
+        // That one of several objects was not taken is no error, and nowhere else to be seen.
+        0 => "error,k8s_aibom::scan=warn",
         1 => "info",
         _ => "debug",
     };
@@ -177,7 +178,12 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let host = Host::new(HostConfig { deadline: OFFLINE_DEADLINE, slots: workers, ..HostConfig::default() })?;
     let (catalogue, refused) = Catalogue::load(&host, &folder)?;
     for error in &refused {
-        eprintln!("error: {error}");
+        eprintln!("error: {}", printable(&error.to_string()));
+    }
+    let mut conflicts = 0;
+    for (kind, plugins) in catalogue.conflicts() {
+        conflicts += 1;
+        eprintln!("error: {} is claimed by the scrapers {}, so none of them reads it; keep one", printable(&kind), plugins.join(" and "));
     }
     anyhow::ensure!(
         !catalogue.plugins().is_empty(),
@@ -201,7 +207,7 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let pipeline = Pipeline { catalogue: &catalogue, rules: Rules::builtin(), origin: Origin::Manifest, options: &options };
     let (inputs, unlisted) = sources::collect(&paths);
     for error in &unlisted {
-        eprintln!("error: {error}");
+        eprintln!("error: {}", printable(&error.to_string()));
     }
     let mut writer = Writer::new(BufWriter::new(io::stdout().lock()), scan.output, scan.out_dir.clone(), inputs.len())?;
     let loaded = started.elapsed();
@@ -242,7 +248,7 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
             None => writeln!(err)?,
         }
     }
-    let complete = totals.failed == 0 && totals.faults == 0 && refused.is_empty() && unlisted.is_empty();
+    let complete = totals.failed == 0 && totals.faults == 0 && refused.is_empty() && conflicts == 0 && unlisted.is_empty();
     Ok(if complete { OK } else { INCOMPLETE })
 }
 

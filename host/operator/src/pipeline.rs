@@ -1,11 +1,13 @@
 //! The way of one object: scrape in the sandbox, ground, extract, render. The same for an object from a file and one from a cluster.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use aibom_bom::{Document, Options};
 use aibom_extract::{Rules, Subject};
 use aibom_facts::inventory::{Inventory, Origin, Tool};
 use aibom_facts::object::ObjectRef;
+use aibom_facts::redact::Redactor;
 use aibom_facts::tree::{NodeId, Tree};
 use aibom_plugin::{CallError, Plugin, Want};
 
@@ -29,8 +31,8 @@ pub enum Outcome {
     Failed {
         /// The scraper.
         plugin: String,
-        /// Why.
-        error: CallError,
+        /// Why, for people.
+        reason: String,
     },
 }
 
@@ -60,17 +62,22 @@ impl Pipeline<'_> {
             Err(reason) => return Outcome::NoScraper(reason),
         };
         let _span = tracing::debug_span!("object", plugin = plugin.name(), object = %reference).entered();
-        match self.inventory(plugin, reference, tree, root, related) {
-            Err(error) => {
-                tracing::warn!(%error, "scrape failed");
-                Outcome::Failed { plugin: plugin.name().to_owned(), error }
+        let way = || {
+            let inventory = self.inventory(plugin, reference, tree, root, related)?;
+            let document = inventory.is_ai().then(|| aibom_bom::render(&inventory, self.options));
+            Ok::<_, CallError>((inventory, document))
+        };
+        // A fault of ours on one object is that object's; the others go on.
+        let reason = match std::panic::catch_unwind(AssertUnwindSafe(way)) {
+            Ok(Ok((_, None))) => return Outcome::NotAi,
+            Ok(Ok((inventory, Some(document)))) => {
+                return Outcome::Documented { inventory: Box::new(inventory), document: Box::new(document) };
             }
-            Ok(inventory) if !inventory.is_ai() => Outcome::NotAi,
-            Ok(inventory) => {
-                let document = aibom_bom::render(&inventory, self.options);
-                Outcome::Documented { inventory: Box::new(inventory), document: Box::new(document) }
-            }
-        }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "a fault in k8s-aibom itself, not in the scraper; please report it with the object".to_owned(),
+        };
+        tracing::debug!(reason, "failed");
+        Outcome::Failed { plugin: plugin.name().to_owned(), reason }
     }
 
     /// Scrapes and extracts.
@@ -108,8 +115,10 @@ impl Pipeline<'_> {
             }
         }
         let scraped = plugin.scrape(&view, &trees[1..], NO_OPTIONS)?;
+        let redactor = Redactor::standard();
         for line in &scraped.logs {
-            tracing::debug!(plugin = plugin.name(), level = ?line.level, "{}", line.message);
+            // A guest may log whatever it read.
+            tracing::debug!(plugin = plugin.name(), level = ?line.level, "{}", redactor.redact(&line.message).0);
         }
         let trees: Vec<Option<&Tree>> = trees.iter().map(Option::as_deref).collect();
         let subject = Subject { objects: &objects, trees: &trees, report: &scraped.report, origin: self.origin };

@@ -70,7 +70,7 @@ fn a_bad_document_is_named_with_its_place_and_the_rest_is_done() {
     let run = run(&["scan", folder.path().to_str().unwrap(), "-o", "json"]);
     assert_eq!(run.code, 2);
     assert_eq!(run.lines().len(), 3);
-    assert!(run.err.contains("error: a.yaml, document 1, line 1"), "{}", run.err);
+    assert!(run.err.contains("a.yaml, document 1, line 12, column 6: "), "{}", run.err);
     assert!(run.err.contains("c.yaml is no UTF-8 text"), "{}", run.err);
 }
 
@@ -143,6 +143,8 @@ fn two_plugins_for_one_kind_are_a_conflict_that_is_shown() {
     }
     let run = run_with_input(&["scan", "-", "-o", "json", "--plugins", folder.path().to_str().unwrap()], SERVER);
     let lines = run.lines();
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("apps/Deployment is claimed by the scrapers a and b"), "{}", run.err);
     assert_eq!(lines[0]["outcome"], "no-scraper");
     assert!(lines[0]["reason"].as_str().unwrap().contains("a and b"), "{}", lines[0]);
 }

@@ -126,7 +126,7 @@ pub fn read(folder: &Path) -> anyhow::Result<Vec<Fixture>> {
         let mut objects = Vec::new();
         for document in documents::read(&text) {
             match document.content {
-                Ok(Content::Objects(found)) => objects.extend(found),
+                Ok(Content::Objects { objects: found, .. }) => objects.extend(found),
                 Ok(Content::Empty) => {}
                 Ok(Content::Other) => bail!("{}: document {} is no Kubernetes object", path.display(), document.index),
                 Err(malformed) => {
@@ -159,7 +159,9 @@ impl Fixture {
     }
 
     fn answer(&self, want: &Want) -> Option<Tree> {
-        let fits = |found: &ObjectRef| found.group == want.group && found.kind == want.kind && found.name == want.name;
+        let fits = |found: &ObjectRef| {
+            found.group == want.group && found.kind == want.kind && found.name == want.name && found.namespace == want.namespace
+        };
         if want.refused.is_some() {
             return None;
         }

@@ -6,6 +6,8 @@ use aibom_artifact::directory;
 use aibom_plugin::{Host, HostConfig, KindRef};
 use clap::Args;
 
+use crate::scan::output::printable;
+
 /// Show what a component is: contract, kinds, imports, digest, sizes
 ///
 /// The component is loaded by the production host, under its limits. A component that the host refuses is reported with the step that
@@ -35,7 +37,7 @@ pub fn run(inspect: &Inspect) -> anyhow::Result<bool> {
         match loaded {
             Err(error) => {
                 good = false;
-                eprintln!("error: {}: {error:#}", file.display());
+                eprintln!("error: {}", printable(&format!("{}: {error:#}", file.display())));
             }
             Ok(plugin) if inspect.json => {
                 let description = plugin.description();
@@ -51,6 +53,7 @@ pub fn run(inspect: &Inspect) -> anyhow::Result<bool> {
                     "nativeBytes": plugin.size().native_bytes,
                     "imports": plugin.imports(),
                     "readsStatus": description.reads_status,
+                    "optionsSchema": description.options_schema.is_some(),
                     "kinds": names(&description.kinds),
                     "intermediates": names(&description.intermediates),
                     "related": names(&description.related),

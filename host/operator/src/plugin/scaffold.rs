@@ -42,6 +42,7 @@ pub fn run(new: &New) -> anyhow::Result<()> {
             && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
     };
     ensure!(well_formed(&new.name), "`{}` cannot name a scraper: use lower-case letters, digits and `-`, a letter first", new.name);
+    ensure!(new.name != "aibom", "`aibom` cannot name a scraper: property names under `aibom.` are the host's own");
     let parts: Vec<&str> = new.kind.split('/').collect();
     let [group, version, kind] = parts[..] else {
         anyhow::bail!("`{}` is no group/version/Kind, such as serving.example.com/v1/Widget (the core group is empty: /v1/Pod)", new.kind)
@@ -58,6 +59,8 @@ pub fn run(new: &New) -> anyhow::Result<()> {
     ensure!(!target.exists(), "{} exists already; choose another name or --dir", target.display());
     let plural = new.plural.clone().unwrap_or_else(|| format!("{}s", kind.to_ascii_lowercase()));
     let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    let dir = new.dir.canonicalize().with_context(|| format!("there is no folder {}", new.dir.display()))?;
+    let sdk_path = relative(&dir.join(&new.name), &sdk).display().to_string().replace('\\', "/");
     let fill = |template: &str| {
         template
             .replace("{name}", &new.name)
@@ -69,13 +72,20 @@ pub fn run(new: &New) -> anyhow::Result<()> {
             .replace("{kind_lower}", &kind.to_ascii_lowercase())
             .replace("{plural}", &plural)
             .replace("{api_version}", &api_version)
-            .replace("{sdk}", &sdk.display().to_string().replace('\\', "/"))
+            .replace("{sdk}", &sdk_path)
     };
     for (path, template) in FILES {
         write(&target.join(fill(path)), &fill(template))?;
     }
     println!("{} is ready. Its README says how to build and test it.", target.display());
     Ok(())
+}
+
+/// The way from one folder to another, so that both can be moved together. Both are absolute and without links.
+fn relative(from: &Path, to: &Path) -> PathBuf {
+    let common = from.components().zip(to.components()).take_while(|(left, right)| left == right).count();
+    let up = from.components().skip(common).map(|_| std::path::Component::ParentDir);
+    up.chain(to.components().skip(common)).collect()
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
@@ -105,6 +115,12 @@ const FILES: [(&str, &str); 5] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_way_to_the_sdk_is_relative() {
+        assert_eq!(relative(Path::new("/a/b/c"), Path::new("/a/x/sdk")), Path::new("../../x/sdk"));
+        assert_eq!(relative(Path::new("/a"), Path::new("/a/sdk")), Path::new("sdk"));
+    }
 
     #[test]
     fn names_become_types() {

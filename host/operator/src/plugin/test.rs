@@ -192,14 +192,28 @@ fn survives(object: &Value, scrape: &dyn Fn(&Arc<Tree>) -> Result<aibom_plugin::
     }
 }
 
+/// The fixture's object with every field wrong in every way, then each related object so.
 fn mutate_all(plugin: &Plugin, fixture: &Fixture) -> anyhow::Result<usize> {
     let view = fixture.view(plugin);
-    let object: Value = serde_json::from_str(&view.json(view.root()))?;
     let mut count = 0;
-    for mutation in mutate::mutations(&object) {
+    for mutation in mutate::mutations(&serde_json::from_str(&view.json(view.root()))?) {
         survives(&mutation.object, &|view| fixture.scrape(plugin, view))
             .with_context(|| format!("with {} at {}", mutation.what, mutation.pointer))?;
         count += 1;
+    }
+    let wants = plugin.related(&view, NO_OPTIONS)?;
+    let answers = fixture.answers(plugin, &wants);
+    for (index, answer) in answers.iter().enumerate() {
+        let Some(answer) = answer else { continue };
+        for mutation in mutate::mutations(&serde_json::from_str(&answer.json(answer.root()))?) {
+            survives(&mutation.object, &|changed| {
+                let mut answers = answers.clone();
+                answers[index] = Some(Arc::clone(changed));
+                plugin.scrape(&view, &answers, NO_OPTIONS)
+            })
+            .with_context(|| format!("with {} at {} of related object {}", mutation.what, mutation.pointer, index + 1))?;
+            count += 1;
+        }
     }
     Ok(count)
 }

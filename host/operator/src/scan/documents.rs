@@ -3,6 +3,8 @@
 //! Each document is parsed on its own, so that a broken one costs nothing but itself. YAML makes that safe: a line that starts with
 //! `---` ends a document wherever it stands, block scalars included (YAML 1.2.2, 9.1.2).
 
+use std::sync::Arc;
+
 use aibom_facts::object::ObjectRef;
 use aibom_facts::tree::{Kind, NodeId, Tree};
 
@@ -25,8 +27,13 @@ pub enum Content {
     Empty,
     /// A value that is no Kubernetes object: it has no `apiVersion` and `kind`.
     Other,
-    /// The object, or those of a `List`.
-    Objects(Vec<Object>),
+    /// The object, or those of a list.
+    Objects {
+        /// The objects.
+        objects: Vec<Object>,
+        /// Entries of a list that are no objects.
+        other: usize,
+    },
 }
 
 /// One object of a document.
@@ -37,7 +44,7 @@ pub struct Object {
     /// Its name.
     pub reference: ObjectRef,
     /// The document's tree.
-    pub tree: std::sync::Arc<Tree>,
+    pub tree: Arc<Tree>,
     /// Where in the tree it stands.
     pub root: NodeId,
 }
@@ -65,10 +72,23 @@ pub fn read(text: &str) -> Vec<Document> {
     split(text).into_iter().enumerate().map(|(index, chunk)| Document { index, content: chunk.parse() }).collect()
 }
 
+/// None when the text does not even start with a JSON value. A fault behind good values costs what follows it, not them.
 fn read_json(text: &str) -> Option<Vec<Document>> {
-    let values: Result<Vec<Tree>, _> = serde_json::Deserializer::from_str(text).into_iter::<Tree>().collect();
-    let documents = values.ok()?.into_iter().enumerate();
-    Some(documents.map(|(index, tree)| Document { index, content: Ok(objects(tree)) }).collect())
+    let mut documents = Vec::new();
+    for (index, value) in serde_json::Deserializer::from_str(text).into_iter::<Tree>().enumerate() {
+        let content = match value {
+            Ok(tree) => Ok(objects(tree)),
+            Err(_) if index == 0 => return None,
+            Err(error) => {
+                let (line, column) = (Some(error.line()), Some(error.column()));
+                let reason = error.to_string();
+                let reason = reason.rfind(" at line ").map_or(reason.as_str(), |cut| &reason[..cut]).to_owned();
+                Err(Malformed { line, column, reason })
+            }
+        };
+        documents.push(Document { index, content });
+    }
+    Some(documents)
 }
 
 /// A document's text and where it starts.
@@ -136,26 +156,66 @@ fn objects(tree: Tree) -> Content {
     if tree.is_null(root) {
         return Content::Empty;
     }
-    let tree = std::sync::Arc::new(tree);
-    let mut found = Vec::new();
+    let tree = Arc::new(tree);
+    let mut found = Found::default();
     if tree.kind(root) == Kind::Array {
-        unfold(&tree, root, &mut found);
-        return if found.is_empty() { Content::Other } else { Content::Objects(found) };
+        found.unfold(&tree, root, None, 0);
+        return if found.objects.is_empty() { Content::Other } else { found.content() };
     }
     let Some(reference) = ObjectRef::of_node(&tree, root) else { return Content::Other };
-    match tree.get(root, "items") {
-        Some(items) if reference.kind.ends_with("List") && tree.kind(items) == Kind::Array => unfold(&tree, items, &mut found),
-        _ => found.push(Object { item: None, reference, tree: std::sync::Arc::clone(&tree), root }),
-    }
-    Content::Objects(found)
+    found.add(&tree, root, reference, None, 0);
+    found.content()
 }
 
-fn unfold(tree: &std::sync::Arc<Tree>, items: NodeId, found: &mut Vec<Object>) {
-    for (position, item) in tree.items(items).enumerate() {
-        if let Some(reference) = ObjectRef::of_node(tree, item) {
-            found.push(Object { item: Some(position), reference, tree: std::sync::Arc::clone(tree), root: item });
+/// Lists in lists in lists: nobody writes them, and each level costs a stack frame.
+const MAX_LISTS: usize = 8;
+
+#[derive(Default)]
+struct Found {
+    objects: Vec<Object>,
+    other: usize,
+}
+
+impl Found {
+    fn content(self) -> Content {
+        Content::Objects { objects: self.objects, other: self.other }
+    }
+
+    fn add(&mut self, tree: &Arc<Tree>, root: NodeId, reference: ObjectRef, item: Option<usize>, depth: usize) {
+        match tree.get(root, "items").filter(|items| reference.kind.ends_with("List") && tree.kind(*items) == Kind::Array) {
+            Some(items) if depth < MAX_LISTS => self.unfold(tree, items, Some(&reference), depth + 1),
+            _ => self.objects.push(Object { item, reference, tree: Arc::clone(tree), root }),
         }
     }
+
+    fn unfold(&mut self, tree: &Arc<Tree>, items: NodeId, list: Option<&ObjectRef>, depth: usize) {
+        for (position, item) in tree.items(items).enumerate() {
+            if let Some(reference) = ObjectRef::of_node(tree, item) {
+                self.add(tree, item, reference, Some(position), depth);
+            } else if let Some((tree, reference)) = list.and_then(|list| typed_item(tree, item, list)) {
+                let root = tree.root();
+                self.objects.push(Object { item: Some(position), reference, tree: Arc::new(tree), root });
+            } else {
+                self.other += 1;
+            }
+        }
+    }
+}
+
+/// An item of a list as the API server writes it, `DeploymentList` and the like: what all items have in common stands on the list alone.
+fn typed_item(tree: &Tree, item: NodeId, list: &ObjectRef) -> Option<(Tree, ObjectRef)> {
+    let kind = list.kind.strip_suffix("List").filter(|kind| !kind.is_empty())?;
+    if tree.kind(item) != Kind::Object || tree.member(item, "kind").is_some() || tree.member(item, "apiVersion").is_some() {
+        return None;
+    }
+    let api_version = serde_json::to_string(&list.api_version()).ok()?;
+    let kind = serde_json::to_string(kind).ok()?;
+    let json = tree.json(item);
+    let members = json.strip_prefix('{')?;
+    let comma = if members == "}" { "" } else { "," };
+    let own = Tree::from_json(format!("{{\"apiVersion\":{api_version},\"kind\":{kind}{comma}{members}").as_bytes()).ok()?;
+    let reference = ObjectRef::of(&own)?;
+    Some((own, reference))
 }
 
 #[cfg(test)]
@@ -168,7 +228,9 @@ mod tests {
             .map(|document| match document.content {
                 Ok(Content::Empty) => "-".to_owned(),
                 Ok(Content::Other) => "other".to_owned(),
-                Ok(Content::Objects(objects)) => objects.iter().map(|object| object.reference.name.as_str()).collect::<Vec<_>>().join("+"),
+                Ok(Content::Objects { objects, .. }) => {
+                    objects.iter().map(|object| object.reference.name.as_str()).collect::<Vec<_>>().join("+")
+                }
                 Err(malformed) => format!("line {}", malformed.line.unwrap_or(0)),
             })
             .collect()
@@ -197,7 +259,7 @@ mod tests {
             "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\nx: 1\ny: [1\nz: 2\n---\napiVersion: v1\nkind: B\nmetadata: {name: b}\n";
         let read = kinds(text);
         assert_eq!((read[0].as_str(), read[2].as_str()), ("a", "b"));
-        assert!(["line 6", "line 7", "line 8"].contains(&read[1].as_str()), "{read:?}");
+        assert_eq!(read[1], "line 7", "{read:?}");
     }
 
     #[test]
@@ -217,9 +279,31 @@ mod tests {
     }
 
     #[test]
+    fn items_of_a_typed_list_have_the_kind_of_the_list() {
+        let text =
+            r#"{"apiVersion":"apps/v1","kind":"DeploymentList","items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"},"spec":{}},7]}"#;
+        let Ok(Content::Objects { objects, other }) = read(text).remove(0).content else { panic!("no objects") };
+        let names: Vec<_> = objects.iter().map(|object| object.reference.to_string()).collect();
+        assert_eq!(names, ["apps/v1/Deployment/a", "apps/v1/Deployment/b"]);
+        assert_eq!(other, 1);
+    }
+
+    #[test]
+    fn lists_in_lists_are_unfolded() {
+        let inner = r#"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"A","metadata":{"name":"a"}}]}"#;
+        assert_eq!(kinds(&format!(r#"{{"apiVersion":"v1","kind":"List","items":[{inner},{inner}]}}"#)), ["a+a"]);
+    }
+
+    #[test]
+    fn a_fault_behind_good_json_values_costs_only_what_follows() {
+        let good = r#"{"apiVersion":"v1","kind":"A","metadata":{"name":"a"}}"#;
+        assert_eq!(kinds(&format!("{good}\n{{\"a\": nonsense}}")), ["a", "line 2"]);
+    }
+
+    #[test]
     fn a_template_that_is_neither_yaml_nor_json_is_one_fault() {
         let read = kinds("{{ if .Values.on }}\nkind: A\n{{ end }}\n");
         assert_eq!(read.len(), 1);
-        assert!(read[0].starts_with("line") || read[0] == "other", "{read:?}");
+        assert_eq!(read, ["line 1"]);
     }
 }

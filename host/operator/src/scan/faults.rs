@@ -23,7 +23,7 @@ impl Fault {
     /// An input that cannot be read.
     pub fn input(error: &SourceError) -> Self {
         let (file, line) = match error {
-            SourceError::Unreadable { name, .. } | SourceError::TooLarge { name } => (name.clone(), None),
+            SourceError::Unreadable { name, .. } | SourceError::TooLarge { name } | SourceError::TooDeep { name } => (name.clone(), None),
             SourceError::NoText { name, line, .. } => (name.clone(), Some(*line)),
         };
         Self { message: error.to_string(), file, document: None, line }

@@ -254,7 +254,8 @@ fn read_input<P: Present>(pipeline: &Pipeline<'_>, input: &Source, plan: &Plan<'
             Ok(Content::Empty) => {}
             Ok(Content::Other) => result.other += 1,
             Err(malformed) => result.faults.push(Fault::document(input.name(), document.index, &malformed)),
-            Ok(Content::Objects(objects)) => {
+            Ok(Content::Objects { objects, other }) => {
+                result.other += other;
                 for object in objects {
                     if !plan.alone && pipeline.catalogue.is_related(&object.reference) {
                         let tree = object.tree.view(object.root, Visibility { status: true }).into();

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use aibom_facts::inventory::Inventory;
 use aibom_facts::object::ObjectRef;
+use aibom_facts::redact::Redactor;
 
 use super::faults::Fault;
 use super::{Finding, Present, Sink, Totals};
@@ -128,11 +129,11 @@ impl Present for Presenter {
             Outcome::Documented { .. } => ("documented", None),
             Outcome::NotAi => ("not-ai", None),
             Outcome::NoScraper(reason) => ("no-scraper", Some(reason.to_string())),
-            Outcome::Failed { plugin, error } => ("error", Some(format!("scraper `{plugin}`: {error}"))),
+            Outcome::Failed { plugin, reason } => ("error", Some(format!("scraper `{plugin}`: {reason}"))),
         };
-        if let Outcome::Failed { plugin, error } = &finding.outcome {
+        if let Outcome::Failed { plugin, reason } = &finding.outcome {
             let place = format!("{}, document {}, {}", finding.file, finding.document, finding.object);
-            shown.complaint = Some(printable(&format!("error: {place}: the scraper `{plugin}` failed: {error}")));
+            shown.complaint = Some(printable(&format!("error: {place}: the scraper `{plugin}` failed: {reason}")));
         }
         let mut json = None;
         if let Outcome::Documented { inventory, document } = &finding.outcome {
@@ -148,16 +149,19 @@ impl Present for Presenter {
             Format::Table => {}
             Format::Cyclonedx => shown.line = json,
             Format::Json => {
+                let clean = |text: &str| Redactor::standard().redact(text).0.into_owned();
+                let (file, kind, name_of) = (clean(&finding.file), clean(&finding.object.kind), clean(&finding.object.name));
+                let namespace = finding.object.namespace.as_deref().map(clean);
                 let line = Line {
-                    file: &finding.file,
+                    file: &file,
                     doc: finding.document,
                     item: finding.item,
-                    api_version: finding.object.api_version(),
-                    kind: &finding.object.kind,
-                    namespace: finding.object.namespace.as_deref(),
-                    name: &finding.object.name,
+                    api_version: clean(&finding.object.api_version()),
+                    kind: &kind,
+                    namespace: namespace.as_deref(),
+                    name: &name_of,
                     outcome: name,
-                    reason,
+                    reason: reason.as_deref().map(clean),
                     // A document of ours is JSON already.
                     document: json.as_deref().and_then(|json| serde_json::from_str(json).ok()),
                 };
@@ -211,9 +215,9 @@ fn row(object: &ObjectRef, inventory: &Inventory) -> [String; 7] {
     cells.map(|cell| printable(&cell))
 }
 
-/// Text of manifests reaches a terminal here: control characters would be obeyed by it, secrets read from it.
-fn printable(text: &str) -> String {
-    let redactor = aibom_facts::redact::Redactor::standard();
+/// Text of manifests and plugins reaches a terminal here: control characters would be obeyed by it, secrets read from it.
+pub fn printable(text: &str) -> String {
+    let redactor = Redactor::standard();
     let (text, _) = redactor.redact(text);
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
@@ -266,7 +270,10 @@ fn file_stem(object: &ObjectRef) -> String {
         })
         .filter(|part| !part.is_empty())
         .collect();
-    parts.join(".")
+    let mut stem = parts.join(".");
+    // File systems take 255 bytes. Stems that become equal are told apart by a number.
+    stem.truncate(200);
+    stem
 }
 
 #[cfg(test)]

@@ -131,6 +131,19 @@ mod tests {
     }
 
     #[test]
+    fn an_object_of_another_namespace_is_not_taken() {
+        let mut siblings = Siblings::default();
+        let mut other = sibling("a.yaml", "other");
+        other.object.namespace = Some("other".to_owned());
+        siblings.add(other);
+        assert_eq!(found(&siblings, "a.yaml"), None);
+        let mut own = sibling("b.yaml", "own");
+        own.object.namespace = Some("demo".to_owned());
+        siblings.add(own);
+        assert_eq!(found(&siblings, "a.yaml").as_deref(), Some("own"));
+    }
+
+    #[test]
     fn equally_near_objects_that_differ_give_none_and_equal_ones_do() {
         let mut siblings = Siblings::default();
         siblings.add(sibling("a/cache.yaml", "one"));

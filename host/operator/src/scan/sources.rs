@@ -15,7 +15,7 @@ pub enum Source {
     File {
         /// Where it is.
         path: PathBuf,
-        /// Relative to the folder that was given, or as given.
+        /// As given, or below the folder that was given: a name that opens it from where the user stands.
         name: String,
     },
 }
@@ -38,6 +38,12 @@ pub enum SourceError {
         /// The file.
         name: String,
     },
+    /// Nested deeper than [`MAX_FOLDERS`].
+    #[error("{name} is not read: it is more than {MAX_FOLDERS} folders down; name it as a path of its own")]
+    TooDeep {
+        /// The folder.
+        name: String,
+    },
     /// No UTF-8.
     #[error("{name} is no UTF-8 text: byte {offset} (line {line}) breaks it")]
     NoText {
@@ -58,7 +64,7 @@ pub fn collect(paths: &[PathBuf]) -> (Vec<Source>, Vec<SourceError>) {
         if path.as_os_str() == "-" {
             sources.push(Source::Stdin);
         } else if path.is_dir() {
-            walk(path, path, &mut sources, &mut errors, 0);
+            walk(path, &mut sources, &mut errors, 0);
         } else {
             sources.push(Source::File { path: path.clone(), name: path.display().to_string() });
         }
@@ -69,7 +75,7 @@ pub fn collect(paths: &[PathBuf]) -> (Vec<Source>, Vec<SourceError>) {
 /// Deepest nesting of folders that is followed.
 const MAX_FOLDERS: usize = 64;
 
-fn walk(top: &Path, folder: &Path, sources: &mut Vec<Source>, errors: &mut Vec<SourceError>, depth: usize) {
+fn walk(folder: &Path, sources: &mut Vec<Source>, errors: &mut Vec<SourceError>, depth: usize) {
     let unreadable = |source| SourceError::Unreadable { name: folder.display().to_string(), source };
     let entries = match fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
         Ok(entries) => entries,
@@ -81,12 +87,14 @@ fn walk(top: &Path, folder: &Path, sources: &mut Vec<Source>, errors: &mut Vec<S
         match file_type {
             // Links to folders are not followed: they can form a ring.
             Ok(file_type) if file_type.is_dir() => {
-                if depth < MAX_FOLDERS {
-                    walk(top, &path, sources, errors, depth + 1);
+                if depth >= MAX_FOLDERS {
+                    errors.push(SourceError::TooDeep { name: path.display().to_string() });
+                } else {
+                    walk(&path, sources, errors, depth + 1);
                 }
             }
             Ok(_) if is_manifest(&path) && path.is_file() => {
-                let name = path.strip_prefix(top).unwrap_or(&path).display().to_string();
+                let name = path.display().to_string();
                 sources.push(Source::File { path, name });
             }
             Ok(_) => {}
@@ -143,14 +151,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_gives_its_manifests_sorted_and_named_relative_to_it() {
+    fn a_folder_gives_its_manifests_sorted_by_path() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("b/c")).unwrap();
         for name in ["z.yaml", "b/c/a.yml", "b/x.json", "b/readme.md"] {
             fs::write(folder.path().join(name), "").unwrap();
         }
         let (sources, errors) = collect(&[folder.path().to_owned()]);
-        assert_eq!(sources.iter().map(Source::name).collect::<Vec<_>>(), ["b/c/a.yml", "b/x.json", "z.yaml"]);
+        let below = |name: &str| folder.path().join(name).display().to_string();
+        assert_eq!(sources.iter().map(Source::name).collect::<Vec<_>>(), [below("b/c/a.yml"), below("b/x.json"), below("z.yaml")]);
         assert!(errors.is_empty());
     }
 

@@ -3,6 +3,9 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(clippy::unwrap_used, reason = "test code; clippy sees tests only in functions marked so")]
 
+#[path = "../../../bom/tests/schema/mod.rs"]
+pub(crate) mod schema;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -49,9 +52,22 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Lines of standard output as JSON.
+    /// Lines of standard output as JSON. Every document among them is checked.
     pub(crate) fn lines(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+        let lines: Vec<Value> =
+            self.out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect();
+        let validators = schema::validators();
+        for line in &lines {
+            let document = if line["bomFormat"].is_string() { line } else { &line["document"] };
+            if document.is_null() {
+                continue;
+            }
+            let errors = validators.as_ref().map(|validators| validators.errors(document)).unwrap_or_default();
+            assert!(errors.is_empty(), "{line}: {errors:#?}");
+            let violations = aibom_bom::lint::lint(document);
+            assert!(violations.is_empty(), "{line}: {violations:#?}");
+        }
+        lines
     }
 }
 
