@@ -37,7 +37,8 @@ pub enum Kind {
     Null,
     /// `true` or `false`
     Boolean,
-    /// A number, kept as it was written where the format allows.
+    /// A number. An integer keeps its value, in decimal; a fraction only what a double of 64 bits holds (`1.10` is `1.1`), because the
+    /// readers of JSON and YAML do not hand over how it was written.
     Number,
     /// A string.
     Text,
@@ -247,10 +248,15 @@ impl Tree {
         }
     }
 
-    /// The value of a text, number or boolean node, as text.
+    /// The value of a text, integer or boolean node, as text: what stands where a text belongs and was not put in quotes.
+    ///
+    /// None for a fraction (and for an integer past 64 bits, which is read as one): its text is lost, see [`Kind::Number`]. A tag
+    /// `1.10` would become `1.1`, which is another image. An API server refuses numbers where texts belong, so this costs nothing in a
+    /// cluster; [`Tree::json`] still writes the value.
     pub fn scalar(&self, id: NodeId) -> Option<&str> {
         match self.at_id(id).value {
-            Value::Text(span) | Value::Number(span) => Some(self.span(span)),
+            Value::Text(span) => Some(self.span(span)),
+            Value::Number(span) => Some(self.span(span)).filter(|text| !text.contains(['.', 'e', 'E'])),
             Value::Boolean(true) => Some("true"),
             Value::Boolean(false) => Some("false"),
             _ => None,

@@ -75,6 +75,17 @@ fn integers_are_read_from_every_way_to_write_one() {
 }
 
 #[test]
+fn a_fraction_is_no_scalar_because_its_text_is_lost() {
+    let text = r#"{"tag":1.10,"whole":1.0,"power":1e3,"huge":123456789012345678901,"count":8,"below":-8,"on":true,"off":false,"quoted":"1.10","none":null,"list":[]}"#;
+    for object in [tree(text), serde_saphyr::from_str(text).unwrap()] {
+        let read = |key: &str| object.scalar(object.member(object.root(), key).unwrap());
+        assert_eq!(["tag", "whole", "power", "huge", "none", "list"].map(read), [None; 6]);
+        assert_eq!(["count", "below", "on", "off", "quoted"].map(read), [Some("8"), Some("-8"), Some("true"), Some("false"), Some("1.10")]);
+        assert_eq!(object.json(object.member(object.root(), "tag").unwrap()), "1.1");
+    }
+}
+
+#[test]
 fn a_key_given_twice_is_found_among_few_and_among_many() {
     for count in [1, 2, FEW_KEYS - 1, FEW_KEYS, FEW_KEYS + 1, FEW_KEYS + 2, 5 * FEW_KEYS] {
         let members = |keys: &mut dyn Iterator<Item = usize>| {
