@@ -94,9 +94,13 @@ impl Node {
         self.value().as_str().map(str::to_owned)
     }
 
-    /// Value of a whole number.
+    /// Value of a whole number, `1.0` and `1e3` included.
     pub fn integer(&self) -> Option<i64> {
-        self.value().as_i64()
+        self.value().as_i64().or_else(|| {
+            let number = self.value().as_f64()?;
+            #[allow(clippy::cast_possible_truncation, reason = "whole, and within what a double counts exactly")]
+            (number.fract() == 0.0 && number.abs() < 9.0e15).then_some(number as i64)
+        })
     }
 
     /// Value of a boolean.
