@@ -190,7 +190,7 @@ fn wrong_types_are_problems_and_hide_nothing_else() {
     let report = fixture("wrong-types");
     let messages: Vec<_> = report.problems.iter().map(|problem| problem.message.as_str()).collect();
     for expected in [
-        "expected a string at /spec/image/tag, found a number",
+        "expected a string at /spec/image/tag, found a fraction; put it in quotes",
         "expected a list at /spec/env, found an object",
         "expected an object at /spec/initContainers/0, found null",
         "expected a string at /spec/initContainers/2/name, found a number",
@@ -201,8 +201,9 @@ fn wrong_types_are_problems_and_hide_nothing_else() {
     ] {
         assert!(messages.contains(&expected), "{expected} is missing from {messages:#?}");
     }
-    // An unquoted tag is read as it stands.
-    assert_eq!(report.containers[0].image.as_ref().unwrap().text, "nvcr.io/nim/crooks/crook-1b:1.8");
+    // An unquoted fraction is no tag: 1.10 reads as 1.1, which would be another image.
+    assert_eq!(report.containers[0].image.as_ref().unwrap().text, "nvcr.io/nim/crooks/crook-1b");
+    assert!(report.items.iter().all(|item| item.version.is_none()));
     assert_eq!(names(&report, "model"), ["crooks/crook-1b"]);
 }
 

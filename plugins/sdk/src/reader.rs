@@ -271,20 +271,27 @@ impl<'a> Part<'a> {
         (!value.is_empty()).then_some(Found { value, at })
     }
 
-    /// A member that should be a text and that writers of YAML often leave unquoted (`tag: 1.10`): numbers and booleans are read as
-    /// they stand and reported, since an API server refuses them.
+    /// A member that should be a text and that writers of YAML often leave unquoted (`tag: 8`, `value: true`): integers and booleans
+    /// are read and reported, since an API server refuses them. A fraction (`tag: 1.10`) is reported and not read: the host knows its
+    /// value, `1.1`, and not how it was written.
     pub fn scalar(&self, key: &str) -> Option<Text> {
         let (node, at) = self.member(key)?;
-        match node.kind() {
-            NodeKind::Number | NodeKind::Boolean => {
-                self.wrong(&at, "a string", node.kind());
-                Some(Found { value: node.json(), at })
-            }
-            _ => self.text(key),
+        let kind = node.kind();
+        if !matches!(kind, NodeKind::Number | NodeKind::Boolean) {
+            return self.text(key);
         }
+        let value = node.json();
+        if kind == NodeKind::Number && value.contains(['.', 'e', 'E']) {
+            let message = format!("expected a string at {}, found a fraction; put it in quotes", at.pointer);
+            self.reader.problem(at, message);
+            return None;
+        }
+        self.wrong(&at, "a string", kind);
+        Some(Found { value, at })
     }
 
-    /// A member that may be a text or a number: a quantity, a percentage.
+    /// A member that may be a text or a number: a quantity, a percentage. A fraction without quotes keeps its value and not how it was
+    /// written; the host takes what is claimed of it as derived.
     pub fn quantity(&self, key: &str) -> Option<Text> {
         let (node, at) = self.member(key)?;
         match node.kind() {
@@ -433,12 +440,37 @@ mod tests {
     }
 
     #[test]
-    fn an_unquoted_tag_is_read_and_reported() {
-        let (reader, object) = (Reader::new(), node("{tag: 1.8, size: 5}"));
+    fn an_unquoted_integer_or_boolean_is_read_and_reported() {
+        let (reader, object) = (Reader::new(), node("{tag: 8, value: true, size: 5}"));
         let part = reader.read(&object);
-        assert_eq!(part.scalar("tag").unwrap().value, "1.8");
+        assert_eq!(part.scalar("tag").unwrap().value, "8");
+        assert_eq!(part.scalar("value").unwrap().value, "true");
         assert_eq!(part.quantity("size").unwrap().value, "5");
-        assert_eq!(messages(&reader), ["expected a string at /tag, found a number"]);
+        assert_eq!(messages(&reader), ["expected a string at /tag, found a number", "expected a string at /value, found a boolean"]);
+    }
+
+    #[test]
+    fn an_unquoted_fraction_is_reported_and_not_read() {
+        let (reader, object) = (Reader::new(), node("{tag: 1.10, power: 1e30, quoted: '1.10'}"));
+        let part = reader.read(&object);
+        assert!(part.scalar("tag").is_none() && part.scalar("power").is_none());
+        assert_eq!(part.scalar("quoted").unwrap().value, "1.10");
+        assert_eq!(
+            messages(&reader),
+            [
+                "expected a string at /tag, found a fraction; put it in quotes",
+                "expected a string at /power, found a fraction; put it in quotes",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_number_without_a_fraction_is_whole_however_it_is_written() {
+        let (reader, object) = (Reader::new(), node("{a: 2.0, b: 1e3, c: -5, d: 1.5, e: 1e16, f: 18446744073709551615}"));
+        let part = reader.read(&object);
+        let read = |key: &str| part.integer(key).map(|found| found.value);
+        assert_eq!(["a", "b", "c", "d", "e", "f"].map(read), [Some(2), Some(1000), Some(-5), None, None, None]);
+        assert_eq!(messages(&reader).len(), 3);
     }
 
     #[test]
