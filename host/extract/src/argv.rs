@@ -6,7 +6,10 @@
 
 use std::rc::Rc;
 
-use crate::env::{Env, Variable};
+use aibom_facts::redact::Redactor;
+
+use crate::budget::cost;
+use crate::env::{Env, Variable, secret_text};
 use crate::rules::{Does, Launcher, Rules, Wrapper};
 use crate::script::{self, CommandLine, MAX_LEVELS};
 use crate::text::Token;
@@ -58,7 +61,12 @@ fn unwrap_into(rules: &Rules, mut line: CommandLine, env: &Env, level: usize, ou
         if SHELLS.contains(&program.as_str()) {
             if let Some(script) = script_of(&line.tokens).filter(|_| level < MAX_LEVELS) {
                 let token = &line.tokens[script];
+                let work: usize = line.own.iter().map(|variable| cost(&variable.value)).sum();
                 for mut inner in script::commands(&token.text, &token.at, &line.tokens[script + 1..], env) {
+                    if env.budget.spent() {
+                        return;
+                    }
+                    env.budget.spend(work);
                     inner.own.splice(0..0, line.own.iter().cloned());
                     unwrap_into(rules, inner, env, level + 1, out);
                 }
@@ -126,13 +134,9 @@ fn inner_command(wrapper: &Wrapper, tokens: &[Token]) -> Option<(usize, Vec<Vari
         }
         while let Some((name, _)) = tokens.get(index).filter(|_| wrapper.assignments).and_then(|token| token.as_str().split_once('=')) {
             let token = &tokens[index];
-            let value = token.text.slice(name.len() + 1..token.as_str().len());
-            assigned.push(Variable {
-                name: name.to_owned(),
-                value,
-                at: token.at.clone(),
-                secret: aibom_facts::redact::Redactor::is_secret_name(name),
-            });
+            let secret = Redactor::is_secret_name(name);
+            let value = if secret { secret_text(name, &token.at) } else { token.text.slice(name.len() + 1..token.as_str().len()) };
+            assigned.push(Variable { name: name.to_owned(), value, at: token.at.clone(), secret });
             index += 1;
         }
         index += wrapper.skip;

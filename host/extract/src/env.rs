@@ -12,6 +12,7 @@ use aibom_facts::redact::Redactor;
 use aibom_facts::report::Problem;
 use aibom_facts::tree::{Kind, NodeId, Tree};
 
+use crate::budget::{Budget, cost};
 use crate::text::{Traced, Unknown, Via};
 
 /// One variable.
@@ -40,6 +41,8 @@ const MAX_EXPANSION: usize = 4 * 1024 * 1024;
 /// The environment of a container.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Env {
+    /// What the object of the container may still cost.
+    pub(crate) budget: Budget,
     spent: Cell<usize>,
     variables: Vec<Variable>,
     index: HashMap<String, usize>,
@@ -68,7 +71,7 @@ impl Env {
             } else if let Some(node) = tree.get(entry, "value") {
                 let at = locate(node);
                 let value = if secret {
-                    Traced::unknown_text(format!("$({name})"), Unknown { why: "secret", at: at.clone(), reference: name.to_owned() })
+                    secret_text(name, &at)
                 } else {
                     self.expand(tree.scalar(node).unwrap_or_default())
                 };
@@ -148,9 +151,10 @@ impl Env {
                 let length = inner.bytes().position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')))?;
                 inner[length..].strip_prefix(')').map(|after| (&inner[..length], after))
             });
-            let found = name.filter(|_| self.spent.get() < MAX_EXPANSION).and_then(|(name, after)| Some((self.value(name)?, after)));
+            let found = name.filter(|_| self.spent.get() < MAX_EXPANSION && !self.budget.spent()).and_then(|(name, after)| Some((self.value(name)?, after)));
             if let Some((value, after)) = found {
-                self.spent.set(self.spent.get() + value.text.len());
+                self.spent.set(self.spent.get() + cost(&value));
+                self.budget.spend(cost(&value));
                 out.append(&value);
                 rest = after;
             } else {
@@ -161,6 +165,11 @@ impl Env {
         out.push(rest);
         out
     }
+}
+
+/// What stands for the value of a variable whose name says that it is a secret.
+pub(crate) fn secret_text(name: &str, at: &Locator) -> Traced {
+    Traced::unknown_text(format!("$({name})"), Unknown { why: "secret", at: at.clone(), reference: name.to_owned() })
 }
 
 /// The reference of a `valueFrom`, and the node that is it.

@@ -21,6 +21,7 @@
 
 mod apis;
 mod argv;
+mod budget;
 mod builtin;
 mod env;
 mod images;

@@ -1,8 +1,9 @@
 //! Shell scripts as command lines: words of [`crate::shell`] with the variables that are known put in.
 //!
 //! Assignments take effect in the order in which they are written, whatever branch they stand in. `eval` and functions' arguments are
-//! read again; nothing runs.
+//! read again; nothing runs. The value of a variable whose name says that it is a secret is not looked at.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,15 +11,19 @@ use std::rc::Rc;
 
 use aibom_facts::inventory::Source;
 use aibom_facts::object::Locator;
+use aibom_facts::redact::Redactor;
 
-use crate::env::{Env, Variable};
+use crate::budget::cost;
+use crate::env::{Env, Variable, secret_text};
 use crate::shell::{self, Assigned, Assignment, Fallback, Part, Simple, Word};
 use crate::text::{Origin, Token, Traced, Unknown};
 
-/// Most words that one script expands to.
+/// Most words that one script expands to, those of its assignments included.
 const MAX_WORDS: usize = 20_000;
-/// Most bytes that the variables of one script put in.
+/// Most work that the variables of one script make, by [`cost`].
 const MAX_EXPANSION: usize = 4 * 1024 * 1024;
+/// Work of looking for a variable that nobody sets.
+const PLAIN: usize = 16;
 /// Most variables that a script exports, and the longest value of one.
 const MAX_EXPORTS: usize = 128;
 const MAX_EXPORT: usize = 1024;
@@ -51,6 +56,7 @@ pub(crate) fn commands(script: &Traced, at: &Locator, arguments: &[Token], env: 
         variables: HashMap::new(),
         exported: Rc::default(),
         arguments: arguments.to_vec(),
+        shifted: 0,
         out: Vec::new(),
         words: 0,
         room: Cell::new(MAX_EXPANSION),
@@ -64,7 +70,10 @@ struct Shell<'a> {
     at: &'a Locator,
     variables: HashMap<String, Vec<Traced>>,
     exported: Rc<Vec<Variable>>,
+    /// `$0` first.
     arguments: Vec<Token>,
+    /// How many behind `$0` are gone.
+    shifted: usize,
     out: Vec<CommandLine>,
     words: usize,
     room: Cell<usize>,
@@ -76,7 +85,7 @@ type Field = (Traced, Option<Locator>);
 impl Shell<'_> {
     fn run(&mut self, script: &Traced, level: usize) {
         for command in shell::parse(&script.text) {
-            if self.words >= MAX_WORDS || self.room.get() == 0 {
+            if self.words >= MAX_WORDS || self.spent() {
                 return;
             }
             self.command(&command, script, level);
@@ -93,8 +102,10 @@ impl Shell<'_> {
         let mut own = Vec::new();
         for assignment in &command.assignments {
             if let Assigned::Word(word) = &assignment.value {
-                let value = self.joined(word, script);
-                own.push(Variable { name: assignment.name.clone(), value, at: self.at.clone(), secret: false });
+                let secret = Redactor::is_secret_name(&assignment.name);
+                let value = if secret { secret_text(&assignment.name, self.at) } else { self.joined(word, script) };
+                self.words += 1;
+                own.push(Variable { name: assignment.name.clone(), value, at: self.at.clone(), secret });
             }
         }
         let first = command.words[0].literal();
@@ -105,6 +116,7 @@ impl Shell<'_> {
                         self.assign(&assignment, script);
                         self.export(&assignment.name);
                     } else if let Some(name) = word.literal() {
+                        self.words += 1;
                         self.export(&name);
                     }
                 }
@@ -131,15 +143,15 @@ impl Shell<'_> {
             }
             Some("set") => {
                 if let Some(dashes) = fields.iter().position(|(text, _)| text.text == "--") {
-                    let zero = self.arguments.first().cloned();
+                    // Without a name of its own the script is called by that of the shell.
+                    let zero = self.arguments.first().cloned().or_else(|| Some(self.token((Traced::plain("sh"), None))));
                     let rest = fields[dashes + 1..].iter().map(|field| self.token(field.clone()));
                     let rest: Vec<_> = rest.collect();
                     self.arguments = zero.into_iter().chain(rest).collect();
+                    self.shifted = 0;
                 }
             }
-            Some("shift") if self.arguments.len() > 1 => {
-                self.arguments.remove(1);
-            }
+            Some("shift") if self.arguments.len() > self.shifted + 1 => self.shifted += 1,
             Some(_) => {
                 let tokens = fields.into_iter().map(|field| self.token(field)).collect();
                 let document = command.document.clone().map(|range| self.token((script.slice(range), None)));
@@ -157,35 +169,39 @@ impl Shell<'_> {
     }
 
     fn assign(&mut self, assignment: &Assignment, script: &Traced) {
-        let mut values = match &assignment.value {
+        let name = &assignment.name;
+        if Redactor::is_secret_name(name) {
+            self.words += 1;
+            self.variables.insert(name.clone(), vec![secret_text(name, self.at)]);
+            return;
+        }
+        let values: Vec<Traced> = match &assignment.value {
             Assigned::Word(word) => vec![self.joined(word, script)],
             Assigned::Array(words) => {
                 words.iter().flat_map(|word| self.fields(word, script)).map(|(text, _)| text).take(MAX_WORDS).collect()
             }
         };
-        if assignment.append {
-            let mut old = self.lookup(&assignment.name).unwrap_or_default();
-            match (&assignment.value, old.last_mut()) {
-                (Assigned::Word(_), Some(last)) => {
-                    for value in &values {
-                        last.append(value);
-                    }
-                    self.spend(last.text.len());
-                }
-                _ => old.append(&mut values),
-            }
-            values = old;
-            values.truncate(MAX_WORDS);
+        self.words += values.len().max(1);
+        if !assignment.append {
+            self.variables.insert(name.clone(), values);
+            return;
         }
-        self.variables.insert(assignment.name.clone(), values);
+        // Grown in place: a copy for each addition would make a long script quadratic.
+        let old = self.variables.entry(name.clone()).or_insert_with(|| self.env.value(name).into_iter().collect());
+        match (&assignment.value, old.last_mut()) {
+            (Assigned::Word(_), Some(last)) => values.iter().for_each(|value| last.append(value)),
+            _ => old.extend(values),
+        }
+        old.truncate(MAX_WORDS);
     }
 
     fn export(&mut self, name: &str) {
-        let Some(value) = self.variables.get(name).and_then(|values| values.first()).cloned() else { return };
-        if value.text.len() > MAX_EXPORT || self.exported.len() >= MAX_EXPORTS {
+        if self.exported.len() >= MAX_EXPORTS {
             return;
         }
-        let secret = aibom_facts::redact::Redactor::is_secret_name(name);
+        let value = self.variables.get(name).and_then(|values| values.first()).filter(|value| value.text.len() <= MAX_EXPORT).cloned();
+        let Some(value) = value else { return };
+        let secret = Redactor::is_secret_name(name);
         // The last entry of a name is the effective one.
         Rc::make_mut(&mut self.exported).push(Variable { name: name.to_owned(), value, at: self.at.clone(), secret });
     }
@@ -193,9 +209,11 @@ impl Shell<'_> {
     /// `for NAME in WORD…`: known when there is one word.
     fn for_loop(&mut self, words: &[Word], script: &Traced) {
         let Some(name) = words.first().and_then(Word::literal) else { return };
-        let values: Vec<_> = words.iter().skip(2).flat_map(|word| self.fields(word, script)).map(|(text, _)| text).collect();
-        let value = match values.as_slice() {
-            [one] => one.clone(),
+        self.words += words.len();
+        let mut values = words.iter().skip(2).flat_map(|word| self.fields(word, script)).map(|(text, _)| text);
+        let value = match (values.next(), values.next()) {
+            _ if Redactor::is_secret_name(&name) => secret_text(&name, self.at),
+            (Some(one), None) => one,
             _ => Traced::unknown_text(
                 format!("${name}"),
                 Unknown { why: "undefined-variable", at: self.at.clone(), reference: name.clone() },
@@ -204,8 +222,18 @@ impl Shell<'_> {
         self.variables.insert(name, vec![value]);
     }
 
-    fn lookup(&self, name: &str) -> Option<Vec<Traced>> {
-        self.variables.get(name).cloned().or_else(|| self.env.value(name).map(|value| vec![value]))
+    /// The elements of a variable; one, unless it is an array.
+    fn lookup(&self, name: &str) -> Cow<'_, [Traced]> {
+        match self.variables.get(name) {
+            Some(values) => Cow::Borrowed(values),
+            None => Cow::Owned(self.env.value(name).into_iter().collect()),
+        }
+    }
+
+    /// An argument of the script by its number.
+    fn argument(&self, number: usize) -> Option<&Token> {
+        let index = if number == 0 { 0 } else { number.checked_add(self.shifted)? };
+        self.arguments.get(index)
     }
 
     /// A word without splitting, as assignments take it.
@@ -250,32 +278,33 @@ impl Shell<'_> {
                 Part::Literal { text, quoted } => fields.literal(text, *quoted),
                 Part::Opaque { range } => fields.append(&self.opaque(range, script)),
                 Part::Variable { name, fallback, quoted, all } => {
-                    let arguments = name == "@" || name == "*";
-                    if self.room.get() == 0 {
+                    if self.spent() {
                         continue;
                     }
-                    if arguments || *all {
-                        let values: Vec<Field> = if arguments {
-                            self.arguments.iter().skip(1).map(|token| (token.text.clone(), Some(token.at.clone()))).collect()
-                        } else {
-                            self.lookup(name).unwrap_or_default().into_iter().map(|text| (text, None)).collect()
-                        };
-                        self.spend(values.iter().map(|(text, _)| text.text.len()).sum());
-                        fields.list(values);
+                    if name == "@" || name == "*" {
+                        let rest = self.arguments.iter().skip(1 + self.shifted);
+                        self.elements(rest.map(|token| (&token.text, Some(&token.at))), fields);
+                        continue;
+                    }
+                    if *all {
+                        self.elements(self.lookup(name).iter().map(|text| (text, None)), fields);
                         continue;
                     }
                     let value = if name.bytes().all(|b| b.is_ascii_digit()) {
-                        name.parse::<usize>().ok().and_then(|n| self.arguments.get(n)).map(|token| vec![token.text.clone()])
+                        name.parse::<usize>().ok().and_then(|number| self.argument(number)).map(|token| token.text.clone())
                     } else {
-                        self.lookup(name)
+                        self.lookup(name).first().cloned()
                     };
-                    let value = value.and_then(|values| values.into_iter().next());
-                    self.spend(value.as_ref().map_or(0, |value| value.text.len()));
+                    self.spend(value.as_ref().map_or(PLAIN, cost));
                     // An empty value takes the default too: nearly everybody writes `:-`, and it changes nothing for the others.
                     let empty = value.as_ref().is_none_or(|value| value.text.is_empty());
                     match (value, fallback) {
                         (None, Fallback::Alternative(_)) => {}
                         (Some(_), Fallback::Alternative(word)) => self.expand_into(word, script, split && !quoted, fields),
+                        // What stands in for a secret is one.
+                        (_, Fallback::Default(word)) if empty && !word.parts.is_empty() && Redactor::is_secret_name(name) => {
+                            fields.append(&secret_text(name, self.at));
+                        }
                         (_, Fallback::Default(word)) if empty => self.expand_into(word, script, split && !quoted, fields),
                         (Some(value), _) if *quoted || !split => fields.append(&value),
                         (Some(value), _) => fields.split(&value),
@@ -288,9 +317,25 @@ impl Shell<'_> {
         }
     }
 
-    /// Takes note of what variables put in; at least one byte each, so that empty ones end too.
-    fn spend(&self, bytes: usize) {
-        self.room.set(self.room.get().saturating_sub(bytes + 1));
+    /// The elements of a list as words of their own, as far as there is room.
+    fn elements<'t>(&self, elements: impl Iterator<Item = (&'t Traced, Option<&'t Locator>)>, fields: &mut Fields) {
+        for (index, (text, at)) in elements.enumerate() {
+            if self.spent() || fields.done.len() >= MAX_WORDS {
+                return;
+            }
+            self.spend(cost(text));
+            fields.element(index > 0, text, at);
+        }
+    }
+
+    /// Takes note of what variables put in, here and in the whole object.
+    fn spend(&self, work: usize) {
+        self.room.set(self.room.get().saturating_sub(work));
+        self.env.budget.spend(work);
+    }
+
+    fn spent(&self) -> bool {
+        self.room.get() == 0 || self.env.budget.spent()
     }
 
     /// A substitution, unless it is a `$(NAME)` of Kubernetes that is known to be supplied by a reference.
@@ -339,6 +384,10 @@ impl Fields {
         let mut start = None;
         let mut pieces = Vec::new();
         for (index, c) in value.text.char_indices() {
+            if pieces.len() >= MAX_WORDS {
+                start = None;
+                break;
+            }
             match (blank(c) && !inside(index), start) {
                 (false, None) => start = Some(index),
                 (true, Some(from)) => {
@@ -366,15 +415,14 @@ impl Fields {
         }
     }
 
-    fn list(&mut self, values: Vec<Field>) {
-        let count = values.len();
-        for (index, (text, at)) in values.into_iter().enumerate() {
-            let open = self.open.get_or_insert_with(Field::default);
-            open.0.append(&text);
-            open.1 = at.or(open.1.take());
-            if index + 1 < count {
-                self.close();
-            }
+    fn element(&mut self, apart: bool, text: &Traced, at: Option<&Locator>) {
+        if apart {
+            self.close();
+        }
+        let open = self.open.get_or_insert_with(Field::default);
+        open.0.append(text);
+        if let Some(at) = at {
+            open.1 = Some(at.clone());
         }
     }
 

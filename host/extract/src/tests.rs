@@ -516,3 +516,11 @@ fn hosted_services_are_known_by_key_url_and_host_and_others_in_the_cluster_are_n
     assert_eq!(services("{name: JUDGE, value: 'https://corp.openai.azure.com'}"), ["azure-openai https://corp.openai.azure.com"]);
     assert_eq!(services("{name: HF_TOKEN, value: x}, {name: NGC_API_KEY, value: y}"), Vec::<String>::new());
 }
+
+#[test]
+fn a_secret_of_a_script_is_in_no_fact() {
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai', command: [sh, -c, 'TOKEN=s3cretvalue; vllm serve org/m --served-model-name $TOKEN --revision $TOKEN']}"]);
+    assert_eq!(names(&found), ["main org/m"]);
+    assert!(!format!("{found:?}").replace("TOKEN=s3cretvalue", "").contains("s3cretvalue"), "{found:?}");
+    assert!(only(&found).served.is_empty());
+}

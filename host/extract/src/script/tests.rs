@@ -114,6 +114,68 @@ fn doubling_variables_do_not_grow_without_end() {
     assert!(bytes <= 3 * MAX_EXPANSION, "{bytes}");
 }
 
+#[test]
+fn elements_cost_even_when_they_are_empty() {
+    // Copies of the whole array for its first element, and of many empty elements, are what this would take hours over.
+    let many = "x ".repeat(19_000);
+    let grow = "A+=(x)\n".repeat(30_000);
+    for script in [
+        format!("A=({many})\n{}", "B=$A\n".repeat(30_000)),
+        format!("A=({many})\n{}", "B=${A:-c}; y \"${A[0]}\"\n".repeat(20_000)),
+        format!("A=({})\n{}", "'' ".repeat(19_000), "y \"${A[@]}\"\n".repeat(30_000)),
+        format!("set -- {}\n{}", "'' ".repeat(19_000), "B=(\"$@\")\n".repeat(30_000)),
+        format!("A=({many})\n{grow}y ${{A[@]}}"),
+        format!("set -- {many}\n{}", "shift\n".repeat(30_000)),
+    ] {
+        let env = env("[]");
+        let lines = commands(&Traced::plain(script.as_str()), &at(""), &[], &env);
+        let words: usize = lines.iter().map(|line| line.tokens.len()).sum();
+        assert!(words <= 2 * MAX_WORDS, "{}: {words}", &script[script.len() - 20..]);
+    }
+}
+
+#[test]
+fn the_scripts_of_one_object_share_a_bound() {
+    let env = env("[]");
+    let script = Traced::plain(format!("A={}\n{}", "x".repeat(100_000), "y $A\n".repeat(1_000)));
+    let bytes: usize = (0..50)
+        .flat_map(|_| commands(&script, &at(""), &[], &env))
+        .flat_map(|line| line.tokens)
+        .map(|token| token.text.text.len())
+        .sum();
+    assert!(bytes < 20 * 1024 * 1024, "{bytes}");
+    assert!(env.budget.spent());
+    assert_eq!(env.expand("$(B)").text, "$(B)");
+}
+
+#[test]
+fn shift_takes_the_first_argument_off() {
+    let want = [vec!["x", "b", "b", "c"], vec!["y", "c"], vec!["z", "d"]];
+    assert_eq!(run("set -- a b c; shift; x $1 \"$@\"; shift; y \"$@\"; set -- d; z $1"), want);
+}
+
+#[test]
+fn a_variable_with_the_name_of_a_secret_is_not_looked_at() {
+    for script in [
+        "TOKEN=s3cret; x $TOKEN",
+        "TOKEN=pre; TOKEN+=s3cret; x $TOKEN",
+        "TOKEN=(s3cret b); x \"${TOKEN[@]}\"",
+        "export API_KEY=s3cret; x ${API_KEY}",
+        "TOKEN=s3cret x a",
+        "for TOKEN in s3cret; do x $TOKEN; done",
+        "x ${TOKEN:-s3cret}",
+        "TOKEN=s3cret; M=a-$TOKEN; x $M",
+    ] {
+        let lines = commands(&Traced::plain(script), &at("/args/0"), &[], &env("[]"));
+        assert!(!format!("{lines:?}").contains("s3cret"), "{script}: {lines:?}");
+        let last = &lines[0].tokens[1];
+        if last.as_str() != "a" {
+            assert_eq!(last.text.unknown().map(|unknown| unknown.why), Some("secret"), "{script}");
+        }
+    }
+    assert_eq!(run("x a ${TOKEN:-} b"), [["x", "a", "b"]]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 

@@ -1,0 +1,69 @@
+//! What one object may cost: the work of putting variables in, and the variables that its containers have.
+//!
+//! Each script and each container has a bound of its own too; an object can have thousands of them.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::text::Traced;
+
+/// Most work that all expansions in one object do: bytes put in, with [`cost`] for the pieces.
+const MAX_WORK: usize = 16 * 1024 * 1024;
+/// Most variables that all containers of one object have together, inherited ones counted at each container.
+pub(crate) const MAX_VARIABLES: usize = 200_000;
+
+/// What putting in a piece costs beyond its bytes, and what each of its marks costs.
+const PIECE: usize = 16;
+
+/// The work of putting in a text: its bytes, the piece as such and its marks, so that a list of empty texts ends too.
+pub(crate) fn cost(text: &Traced) -> usize {
+    text.text.len() + PIECE * (1 + text.marks.len())
+}
+
+/// What is left for one object. Clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget(Rc<Left>);
+
+#[derive(Debug)]
+struct Left {
+    work: Cell<usize>,
+    variables: Cell<usize>,
+    dropped: Cell<usize>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(Rc::new(Left { work: Cell::new(MAX_WORK), variables: Cell::new(MAX_VARIABLES), dropped: Cell::new(0) }))
+    }
+}
+
+impl Budget {
+    /// Takes work off; what is asked for last may go over the bound.
+    pub(crate) fn spend(&self, work: usize) {
+        self.0.work.set(self.0.work.get().saturating_sub(work));
+    }
+
+    /// No work is left.
+    pub(crate) fn spent(&self) -> bool {
+        self.0.work.get() == 0
+    }
+
+    /// Whether there is room for so many more variables; they are counted as left out when there is not.
+    pub(crate) fn admits(&self, variables: usize) -> bool {
+        match self.0.variables.get().checked_sub(variables) {
+            Some(left) => {
+                self.0.variables.set(left);
+                true
+            }
+            None => {
+                self.0.dropped.set(self.0.dropped.get() + variables);
+                false
+            }
+        }
+    }
+
+    /// How many variables were left out.
+    pub(crate) fn left_out(&self) -> usize {
+        self.0.dropped.get()
+    }
+}
