@@ -1,10 +1,10 @@
 //! A finished document: bytes, content hash, serial number.
 
+use aibom_facts::hex;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::cyclonedx::Bom;
-use crate::reference::hex;
 
 /// Namespace of serial numbers. Frozen: another one would give every workload a new serial number.
 const SERIALS: Uuid = Uuid::from_u128(0x4be0_2c7a_c67c_4aae_9136_4733_a0ce_9943);

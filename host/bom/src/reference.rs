@@ -10,6 +10,7 @@
 //! Two findings with one bom-ref are one component: their evidence, properties and needs are joined. Only findings of one class can
 //! meet, since models have `pkg:huggingface` purls, images `pkg:oci` ones, and all others carry their class.
 
+use aibom_facts::hex;
 use aibom_facts::inventory::{Inventory, Key, Origin, Tool};
 use sha2::{Digest, Sha256};
 
@@ -55,20 +56,11 @@ pub(crate) fn tool(tool: &Tool, taken: impl Fn(&str) -> bool, scrubber: &mut Scr
     format!("{plain}~{}", hex(&digest[..8]))
 }
 
-/// A reference without secrets and control characters. What is too long keeps its beginning and gets a hash of the whole; the hash is
+/// A reference without secrets and hidden characters. What is too long keeps its beginning and gets a hash of the whole; the hash is
 /// taken after secrets are gone, so it tells nothing about them.
 fn safe(text: &str, limit: usize, scrubber: &mut Scrubber) -> String {
     let masked = scrubber.mask(text).into_owned();
     let Some((at, _)) = masked.char_indices().nth(limit) else { return masked };
     let cut = format!("{}~{}", &masked[..at], hex(&Sha256::digest(&masked)[..8]));
     scrubber.mask(&cut).into_owned()
-}
-
-/// Lower-case hex.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

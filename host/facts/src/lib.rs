@@ -15,6 +15,7 @@
 //! * [`pointer::Pointer`] is an RFC 6901 JSON pointer, the only way a place in an object is written.
 //! * [`object::ObjectRef`] names an object, [`object::Locator`] a place in one of the objects of a call.
 //! * [`image`], [`model`] and [`purl`] parse and canonicalise the references that manifests contain.
+//! * [`text`] holds the one list of characters that no output shows.
 //! * [`redact::Redactor`] is the last filter before any text leaves the process.
 //!
 //! Dependencies: `serde`, `serde_json`, `sha2`, `thiserror` and `packageurl`; no other crate of the host.
@@ -27,4 +28,7 @@ pub mod pointer;
 pub mod purl;
 pub mod redact;
 pub mod report;
+pub mod text;
 pub mod tree;
+
+pub use text::hex;

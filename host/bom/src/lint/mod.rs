@@ -10,7 +10,7 @@
 //! | L6 | `modelCard` only on models, `data` only on data |
 //! | L7 | occurrences end in a JSON pointer; [`lint_against`] also resolves it |
 //! | L8 | confidence numbers agree with the confidence word |
-//! | L9 | no control characters and no secrets in any text, names of members included |
+//! | L9 | no control or other hidden characters and no secrets in any text, names of members included |
 //! | L10 | URLs are IRI references without user information |
 //! | L11 | components, services, dependencies, properties and occurrences are sorted |
 //! | L12 | a composition says that the workload is incomplete |

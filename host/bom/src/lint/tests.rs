@@ -195,6 +195,7 @@ fn l8_a_number_that_contradicts_its_word() {
 fn l9_control_characters_and_secrets_in_texts_and_in_names_of_members() {
     breaks("L9", |document| document["services"][0]["name"] = json!("med\u{1b}[31mlar"));
     breaks("L9", |document| document["services"][0]["name"] = json!("med\u{202E}lar"));
+    breaks("L9", |document| document["services"][0]["name"] = json!("med\u{61C}lar"));
     breaks("L9", |document| document["services"][0]["name"] = json!("glpat-AbCdEfGhIjKlMnOpQrSt"));
     breaks("L9", |document| document["services"][0]["glpat-AbCdEfGhIjKlMnOpQrSt"] = json!(true));
 }

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use aibom_facts::purl::Purl;
 use aibom_facts::redact::{Redactor, TEXT_LIMIT};
+use aibom_facts::text::is_hidden;
 use serde_json::Value;
 
 use super::{Components, Findings, Path, child, items, text, walk};
-use crate::scrub::is_hidden;
 use crate::url::{self, Unfit};
 
 /// Types of purl that consumers read. An unknown one costs the whole document at some of them.
@@ -137,7 +137,7 @@ fn check_text<'a>(what: &str, text: &'a str, path: &Path<'_>, redactor: &Redacto
     }
     let hidden = text.chars().any(is_hidden);
     if hidden {
-        findings.add("L9", &path.to_string(), format!("{what} has control characters"));
+        findings.add("L9", &path.to_string(), format!("{what} has control or other hidden characters"));
     }
     let (redacted, classes) = redactor.redact(text);
     if redacted != text {
