@@ -1,10 +1,11 @@
-//! The last filter over text: control characters, secrets, length.
+//! The last filter over text: hidden characters, secrets, length.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 
 use aibom_facts::redact::{CUT_MARK, Redactor, TEXT_LIMIT, truncate};
+use aibom_facts::text::{is_hidden, printable};
 
 /// What the filter writes in place of a secret starts with this.
 pub(crate) const SECRET_MARK: &str = "[REDACTED:";
@@ -26,7 +27,8 @@ const LONGEST_REMEMBERED: usize = 256;
 
 thread_local! {
     /// Texts that need no filter. Names and references recur many times in a document, and most names in the next one too; whether a
-    /// text is clean depends on nothing but the text.
+    /// text is clean depends on nothing but the text, as long as all redactors have the same rules ([`Redactor::standard`]). Once rules
+    /// can be chosen, the key must hold the identity of the rules too, or a text that is clean by one set passes another one unread.
     static CLEAN: RefCell<HashSet<String>> = RefCell::new(HashSet::new());
 }
 
@@ -61,7 +63,7 @@ impl Scrubber {
 
     /// Filters a text in place. The result is a fixed point: filtering it again changes nothing.
     ///
-    /// Control characters go first, since one of them could keep a rule from seeing a secret; the cut comes after the rules, since it
+    /// Hidden characters go first, since one of them could keep a rule from seeing a secret; the cut comes after the rules, since it
     /// could shorten a secret to something that no rule knows; and the rules run once more over what the cut left.
     pub(crate) fn scrub(&mut self, text: &mut String) {
         for round in 0..ROUNDS {
@@ -79,7 +81,7 @@ impl Scrubber {
         }
     }
 
-    /// The text without control characters and secrets, at its full length.
+    /// The text without hidden characters and secrets, at its full length.
     pub(crate) fn mask<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         if is_remembered(text) {
             return Cow::Borrowed(text);
@@ -102,7 +104,7 @@ impl Scrubber {
         text.chars().nth(TEXT_LIMIT).is_none() && self.is_masked(text)
     }
 
-    /// Whether the text, however long, holds neither control characters nor secrets.
+    /// Whether the text, however long, holds neither hidden characters nor secrets.
     pub(crate) fn is_masked(&mut self, text: &str) -> bool {
         if is_remembered(text) {
             return true;
@@ -117,20 +119,6 @@ impl Scrubber {
     /// What was done since the last call.
     pub(crate) fn take(&mut self) -> Done {
         Done { classes: std::mem::take(&mut self.classes), cut: std::mem::take(&mut self.cut) }
-    }
-}
-
-/// Characters that show nothing or reorder what is shown: control characters, line and paragraph separators, and the marks of
-/// bidirectional text.
-pub(crate) fn is_hidden(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
-}
-
-fn printable(text: &str) -> Cow<'_, str> {
-    if text.chars().any(is_hidden) {
-        Cow::Owned(text.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect())
-    } else {
-        Cow::Borrowed(text)
     }
 }
 
@@ -151,8 +139,9 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_become_spaces() {
-        assert_eq!(scrubbed("a\nb\u{1b}[31mc\u{202E}d"), "a b [31mc d");
+    fn hidden_characters_become_spaces() {
+        assert_eq!(scrubbed("a\nb\u{1b}[31mc\u{202E}d\u{61C}e\u{200B}f"), "a b [31mc d e f");
+        assert!(!Scrubber::new().is_clean("a\u{61C}b"));
     }
 
     #[test]
