@@ -10,7 +10,7 @@ use crate::text::Traced;
 /// Most work that all expansions in one object do: bytes put in, with [`cost`] for the pieces.
 const MAX_WORK: usize = 16 * 1024 * 1024;
 /// Most variables that all containers of one object have together, inherited ones counted at each container.
-pub(crate) const MAX_VARIABLES: usize = 200_000;
+const MAX_VARIABLES: usize = 200_000;
 
 /// What putting in a piece costs beyond its bytes, and what each of its marks costs.
 const PIECE: usize = 16;
@@ -62,8 +62,13 @@ impl Budget {
         }
     }
 
-    /// How many variables were left out.
-    pub(crate) fn left_out(&self) -> usize {
-        self.0.dropped.get()
+    /// What was left out, in sentences.
+    pub(crate) fn left_out(&self) -> Vec<String> {
+        let dropped = self.0.dropped.get();
+        let variables = (dropped > 0).then(|| {
+            format!("the containers have more than {MAX_VARIABLES} variables together; {dropped} of them, inherited ones included, are not read")
+        });
+        let work = self.spent().then(|| "putting variables in makes more text than is read; names and scripts behind that are not expanded".to_owned());
+        variables.into_iter().chain(work).collect()
     }
 }

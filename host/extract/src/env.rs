@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use aibom_facts::object::Locator;
 use aibom_facts::redact::Redactor;
@@ -44,13 +45,27 @@ pub(crate) struct Env {
     /// What the object of the container may still cost.
     pub(crate) budget: Budget,
     spent: Cell<usize>,
+    /// The lists of lowest precedence, which containers share: a copy for each of them would be the product of two sizes.
+    base: Option<Rc<Env>>,
     variables: Vec<Variable>,
     index: HashMap<String, usize>,
     pub(crate) from: Vec<From>,
 }
 
 impl Env {
-    /// Adds the entries of a list.
+    /// An environment without variables in an object that may still cost so much.
+    pub(crate) fn new(budget: &Budget) -> Self {
+        Self { budget: budget.clone(), ..Self::default() }
+    }
+
+    /// An environment that begins with what another one defines itself, if the object may have so many more. The maps and secrets of
+    /// the other one (`from`) are not inherited.
+    pub(crate) fn on(base: &Rc<Self>) -> Self {
+        let shared = base.budget.admits(base.variables.len()).then(|| Rc::clone(base));
+        Self { base: shared, ..Self::new(&base.budget) }
+    }
+
+    /// Adds the entries of a list, as far as the object may have more.
     pub(crate) fn add_list(&mut self, tree: &Tree, object: u32, list: NodeId, problems: &mut Vec<Problem>) {
         let locate = |node| Locator { object, pointer: tree.pointer(node) };
         if tree.kind(list) != Kind::Array {
@@ -64,6 +79,9 @@ impl Env {
                 problems.push(Problem { at: locate(entry), message: "a variable without a name is not read".to_owned() });
                 continue;
             };
+            if !self.budget.admits(1) {
+                continue;
+            }
             let secret = Redactor::is_secret_name(name);
             let (value, at) = if let Some(reference) = tree.get(entry, "valueFrom") {
                 let (unknown, node) = value_from(tree, object, reference);
@@ -107,11 +125,20 @@ impl Env {
 
     /// The effective variable of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&Variable> {
-        self.index.get(name).map(|index| &self.variables[*index])
+        match self.index.get(name) {
+            Some(index) => Some(&self.variables[*index]),
+            None => self.base.as_ref()?.get(name),
+        }
     }
 
     /// The effective variables, in order of definition.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Variable> {
+        let base = self.base.iter().flat_map(|base| base.own()).filter(|variable| !self.index.contains_key(&variable.name));
+        base.chain(self.own())
+    }
+
+    /// Those that it defines itself.
+    fn own(&self) -> impl Iterator<Item = &Variable> {
         self.variables
             .iter()
             .enumerate()

@@ -8,8 +8,9 @@ use aibom_facts::inventory::{
 };
 use aibom_facts::model::ModelReference;
 use aibom_facts::object::Locator;
-use aibom_facts::report::{ContainerClass, Duty};
+use aibom_facts::report::{ContainerClass, Duty, Problem};
 
+use crate::budget::Budget;
 use crate::pods::{self, Container};
 use crate::reading::{ModelClaim, Reader, Reading, RuntimeClaim};
 use crate::rules::{Does, Rules};
@@ -32,11 +33,9 @@ pub(crate) struct Draft<'r> {
 /// Reads everything.
 pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
     let mut inventory = Inventory::new(subject.objects.to_vec(), subject.origin);
-    if let Some(tree) = subject.trees.first().copied().flatten() {
-        inventory.generation = tree.at(tree.root(), "/metadata/generation").and_then(|node| tree.integer(node));
-    }
     let mut problems = subject.report.problems.clone();
-    let containers = pods::containers(subject, &mut problems);
+    let budget = Budget::default();
+    let containers = pods::containers(subject, &budget, &mut problems);
     inventory.problems.extend(problems);
     let mut draft = Draft {
         rules,
@@ -58,6 +57,8 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
             Reader { rules, container, image: image.as_ref(), declared: &declared }.read()
         })
         .collect();
+    let left_out = budget.left_out().into_iter();
+    draft.inventory.problems.extend(left_out.map(|message| Problem { at: Locator::default(), message }));
     draft.images(&containers, &images);
     items::add(&mut draft, subject);
     draft.readings(&containers, &readings);

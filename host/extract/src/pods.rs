@@ -1,13 +1,18 @@
 //! Containers of a report: those of its pod templates, read from the objects, and those that stand outside any pod specification.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use aibom_facts::object::Locator;
-use aibom_facts::report::{ContainerClass, Duty, PodTemplate, Problem, Property, Report};
+use aibom_facts::report::{ContainerClass, Duty, PodTemplate, Problem, Property};
 use aibom_facts::tree::{Kind, NodeId, Tree};
 
 use crate::Subject;
+use crate::budget::Budget;
 use crate::env::Env;
+
+/// Most containers of one object that are read.
+const MAX_CONTAINERS: usize = 2_000;
 
 /// The image of a container as written.
 #[derive(Clone, Debug)]
@@ -96,12 +101,44 @@ fn pod_spec(place: Place<'_>) -> Place<'_> {
     }
 }
 
-/// All containers, in the order of the report. Malformed parts are added to the problems.
-pub(crate) fn containers<'a>(subject: &Subject<'a>, problems: &mut Vec<Problem>) -> Vec<Container<'a>> {
+/// What is read once for all containers of an object.
+struct Shared<'s, 'a> {
+    subject: &'s Subject<'a>,
+    budget: &'s Budget,
+    /// Inherited lists, by their places.
+    inherited: HashMap<&'s [Locator], Rc<Env>>,
+}
+
+impl<'s> Shared<'s, '_> {
+    /// The environment of a container before its own lists.
+    fn env(&mut self, template: Option<&'s PodTemplate>, problems: &mut Vec<Problem>) -> Env {
+        let Some(lists) = template.map(|template| template.inherited_env.as_slice()).filter(|lists| !lists.is_empty()) else {
+            return Env::new(self.budget);
+        };
+        let (subject, budget) = (self.subject, self.budget);
+        let base = self.inherited.entry(lists).or_insert_with(|| {
+            let mut env = Env::new(budget);
+            for list in lists.iter().filter_map(|at| resolve(subject, at)) {
+                env.add_list(list.tree, list.object, list.node, problems);
+            }
+            Rc::new(env)
+        });
+        Env::on(base)
+    }
+}
+
+/// All containers, in the order of the report. Malformed parts, and what is too much, are added to the problems.
+pub(crate) fn containers<'a>(subject: &Subject<'a>, budget: &Budget, problems: &mut Vec<Problem>) -> Vec<Container<'a>> {
     let report = subject.report;
     let mut out = Vec::new();
+    let mut left_out: Option<(Locator, usize)> = None;
+    let mut leave_out = |at: Locator| left_out.get_or_insert((at, 0)).1 += 1;
+    let mut shared = Shared { subject, budget, inherited: HashMap::new() };
     let mut pods: BTreeMap<&str, (Place<'a>, &PodTemplate)> = BTreeMap::new();
+    // A template that is only named by a container may still be in the report without a place that resolves.
+    let mut duties: BTreeMap<&str, Duty> = BTreeMap::new();
     for template in &report.pod_templates {
+        duties.entry(&template.name).or_insert(template.duty);
         let Some(place) = resolve(subject, &template.at) else { continue };
         let pod = pod_spec(place);
         pods.insert(&template.name, (pod, template));
@@ -120,28 +157,47 @@ pub(crate) fn containers<'a>(subject: &Subject<'a>, problems: &mut Vec<Problem>)
                     problems.push(Problem { at: item.at(), message: "a container that is not an object is not read".to_owned() });
                     continue;
                 }
+                if out.len() >= MAX_CONTAINERS {
+                    leave_out(item.at());
+                    continue;
+                }
                 let restarts = initial == ContainerClass::Init && item.text_of("restartPolicy") == Some("Always");
                 let class = if restarts { ContainerClass::Sidecar } else { initial };
-                out.push(written(subject, item, class, pod, template, problems));
+                let env = shared.env(Some(template), problems);
+                out.push(written(item, env, class, pod, template, problems));
             }
         }
     }
     for container in &report.containers {
-        out.push(reported(subject, report, container, &pods, problems));
+        if out.len() >= MAX_CONTAINERS {
+            leave_out(place_of(container).cloned().unwrap_or_default());
+            continue;
+        }
+        let template = pods.get(container.template.as_str());
+        let env = shared.env(template.map(|(_, template)| *template), problems);
+        let duty = duties.get(container.template.as_str()).copied().unwrap_or_default();
+        out.push(reported(subject, container, env, duty, template.map(|(pod, _)| *pod), problems));
+    }
+    if let Some((at, more)) = left_out {
+        let message = format!("the object has more than {MAX_CONTAINERS} containers; {more} from this one on are not read");
+        problems.push(Problem { at, message });
     }
     out
 }
 
+/// The first place of a container of the report.
+fn place_of(container: &aibom_facts::report::Container) -> Option<&Locator> {
+    container.command.as_ref().or(container.args.as_ref()).or(container.env.first())
+}
+
 fn written<'a>(
-    subject: &Subject<'a>,
     item: Place<'a>,
+    mut env: Env,
     class: ContainerClass,
     pod: Place<'a>,
     template: &PodTemplate,
     problems: &mut Vec<Problem>,
 ) -> Container<'a> {
-    let mut env = Env::default();
-    inherit(subject, template, &mut env, problems);
     if let Some(list) = item.get("env") {
         env.add_list(list.tree, list.object, list.node, problems);
     }
@@ -173,26 +229,14 @@ fn written<'a>(
     }
 }
 
-fn inherit(subject: &Subject<'_>, template: &PodTemplate, env: &mut Env, problems: &mut Vec<Problem>) {
-    for at in &template.inherited_env {
-        if let Some(list) = resolve(subject, at) {
-            env.add_list(list.tree, list.object, list.node, problems);
-        }
-    }
-}
-
 fn reported<'a>(
     subject: &Subject<'a>,
-    report: &Report,
     container: &aibom_facts::report::Container,
-    pods: &BTreeMap<&str, (Place<'a>, &PodTemplate)>,
+    mut env: Env,
+    duty: Duty,
+    pod: Option<Place<'a>>,
     problems: &mut Vec<Problem>,
 ) -> Container<'a> {
-    let template = pods.get(container.template.as_str());
-    let mut env = Env::default();
-    if let Some((_, template)) = template {
-        inherit(subject, template, &mut env, problems);
-    }
     for at in &container.env {
         if let Some(list) = resolve(subject, at) {
             env.add_list(list.tree, list.object, list.node, problems);
@@ -208,26 +252,19 @@ fn reported<'a>(
         let at = claim.at.first().cloned()?;
         (!claim.text.trim().is_empty()).then(|| WrittenImage { text: claim.text.clone(), at })
     });
-    let place = container.command.as_ref().or(container.args.as_ref()).or(container.env.first());
     Container {
         name: container.name.clone(),
         class: container.class,
         template: container.template.clone(),
-        // A template that is only named by the container may still be in the report without a place that resolves.
-        duty: report
-            .pod_templates
-            .iter()
-            .find(|template| template.name == container.template)
-            .map(|template| template.duty)
-            .unwrap_or_default(),
-        at: image.as_ref().map(|image| image.at.clone()).or_else(|| place.cloned()).unwrap_or_default(),
+        duty,
+        at: image.as_ref().map(|image| image.at.clone()).or_else(|| place_of(container).cloned()).unwrap_or_default(),
         image,
         command: list(at(&container.command), "command", problems),
         args: list(at(&container.args), "args", problems),
         env,
         mounts: at(&container.volume_mounts),
         resources: at(&container.resources),
-        pod: template.map(|(pod, _)| *pod),
+        pod,
         properties: container.properties.clone(),
     }
 }

@@ -1,5 +1,6 @@
 //! What one container says: the runtimes in it, the models it names, its parameters, and what could not be read.
 
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use aibom_facts::image::ImageReference;
@@ -413,9 +414,14 @@ impl<'a> Reader<'a> {
                 out.models.push(ModelClaim { fetched: true, ..claim(parsed, role, vec![evidence]) });
             }
         };
+        // What stands between two quotes, so that the code is read once however many variables there are.
+        let quoted: HashSet<&str> = ['"', '\'']
+            .iter()
+            .filter_map(|quote| text.rsplit_once(*quote).map(|(before, _)| before.split(*quote).skip(1)))
+            .flatten()
+            .collect();
         for variable in self.container.env.iter().filter(|variable| !variable.secret) {
-            let quoted = ['"', '\''].iter().any(|quote| text.contains(&format!("{quote}{}{quote}", variable.name)));
-            if quoted && variable.value.unknown().is_none() {
+            if quoted.contains(variable.name.as_str()) && variable.value.unknown().is_none() {
                 add(&variable.value.text, self.evidence(&variable.at, Source::EnvVar, "", &variable.name));
             }
         }
