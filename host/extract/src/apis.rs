@@ -8,16 +8,17 @@ use crate::pods::Container;
 use crate::rules::Api;
 
 pub(crate) fn add(draft: &mut Draft<'_>, containers: &[Container<'_>]) {
+    let rules = draft.rules;
     let mut found = Vec::new();
     for container in containers {
         let named = named_hosts(container);
-        for api in &draft.rules.apis {
+        for api in &rules.apis {
             by_variables(api, container, &mut found);
             by_hosts(api, container, &named, &mut found);
         }
-    }
-    for service in found {
-        draft.service(service);
+        for service in found.drain(..) {
+            draft.service(service);
+        }
     }
 }
 

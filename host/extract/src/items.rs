@@ -1,6 +1,6 @@
 //! Items of a report: what the object's own fields name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use aibom_facts::inventory::{
     Class, Confidence, Data, DataKind, Device, Evidence, Finding, Key, Role, Runtime, Service, Source, Unresolved,
@@ -9,9 +9,10 @@ use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
 use aibom_facts::report::{Basis, Claim, Item, ItemClass, Report};
 
 use crate::Subject;
-use crate::merge::{self, Draft, confidence, push};
+use crate::merge::{Draft, confidence};
 use crate::reading::claim as new_claim;
 use crate::rules::Rules;
+use crate::storage::Mounts;
 
 /// Role of a configuration item that supplies the model.
 const MODEL_SOURCE: &str = "model-source";
@@ -32,10 +33,10 @@ impl DeclaredRuntimes {
 
 pub(crate) fn declared_runtimes(rules: &Rules, report: &Report) -> DeclaredRuntimes {
     let mut out = DeclaredRuntimes { everywhere: Vec::new(), by_template: BTreeMap::new() };
+    let known: HashSet<&str> = report.pod_templates.iter().map(|template| template.name.as_str()).collect();
     for item in report.items.iter().filter(|item| item.class == ItemClass::Runtime) {
         let Some(runtime) = rules.index(&item.name.text) else { continue };
-        let templates: Vec<&String> =
-            item.uses.iter().filter(|name| report.pod_templates.iter().any(|template| template.name == **name)).collect();
+        let templates: Vec<&String> = item.uses.iter().filter(|name| known.contains(name.as_str())).collect();
         if templates.is_empty() {
             out.everywhere.push(runtime);
         }
@@ -96,15 +97,19 @@ pub(crate) fn add(draft: &mut Draft<'_>, subject: &Subject<'_>) {
     }
 }
 
-/// Volumes that items mount into a template, with their paths.
-pub(crate) fn mounts(report: &Report, template: &str) -> Vec<(String, Key)> {
-    let volumes = report.items.iter().filter(|item| item.class == ItemClass::Volume && item.uses.iter().any(|used| used == template));
-    let paths = |item: &Item| {
+/// Volumes that items mount into templates, with their paths, by template.
+pub(crate) fn mounts(report: &Report) -> HashMap<&str, Mounts> {
+    let mut out: HashMap<&str, Mounts> = HashMap::new();
+    for item in report.items.iter().filter(|item| item.class == ItemClass::Volume) {
         let key = Key::new(Class::Data, format!("{}/{}", volume_word(item), item.name.text));
-        let paths = item.properties.iter().filter(|property| property.name == "volume.mountPath");
-        paths.map(|property| (property.value.text.clone(), key.clone())).collect::<Vec<_>>()
-    };
-    volumes.flat_map(paths).collect()
+        for template in &item.uses {
+            let mounts = out.entry(template).or_default();
+            for property in item.properties.iter().filter(|property| property.name == "volume.mountPath") {
+                mounts.add(&property.value.text, key.clone());
+            }
+        }
+    }
+    out
 }
 
 fn volume_word(item: &Item) -> &str {
@@ -178,8 +183,7 @@ fn model(draft: &mut Draft<'_>, item: &Item, catalogue: bool) -> Option<Key> {
     if let Some(version) = &item.version {
         claim.revision = Some(version.text.clone());
     }
-    let model = draft.models.entry(id.clone()).or_insert_with(|| merge::empty(claim.parsed.reference.clone(), role));
-    merge::fill(model, &claim);
+    let model = draft.filled(&id, &claim);
     properties(&mut model.finding, item);
     Some(model.finding.key.clone())
 }
@@ -193,17 +197,13 @@ fn runtime(draft: &mut Draft<'_>, item: &Item) -> Key {
         version: None,
         framework,
     });
-    for evidence in evidence(&item.name, &name) {
-        push(&mut runtime.finding.evidence, evidence);
-    }
+    runtime.finding.evidence.extend(evidence(&item.name, &name));
     runtime.finding.property("runtime.name", &name);
     if let Some(version) = &item.version
         && runtime.version.is_none()
     {
         runtime.version = Some(version.text.clone());
-        for evidence in evidence(version, &version.text) {
-            push(&mut runtime.finding.evidence, evidence);
-        }
+        runtime.finding.evidence.extend(evidence(version, &version.text));
     }
     properties(&mut runtime.finding, item);
     runtime.finding.key.clone()
@@ -249,59 +249,68 @@ fn device(draft: &mut Draft<'_>, item: &Item) -> Key {
 impl Draft<'_> {
     /// Any finding by its key.
     pub(crate) fn finding(&mut self, key: &Key) -> Option<&mut Finding> {
+        let found = &mut self.inventory;
         match key.class {
             Class::Model => self.models.get_mut(&key.name).map(|model| &mut model.finding),
             Class::Runtime => self.runtimes.get_mut(&key.name).map(|runtime| &mut runtime.finding),
-            Class::Image => self.inventory.images.iter_mut().map(|image| &mut image.finding).find(|finding| finding.key == *key),
-            Class::Data => self.inventory.data.iter_mut().map(|data| &mut data.finding).find(|finding| finding.key == *key),
-            Class::Device => self.inventory.devices.iter_mut().map(|device| &mut device.finding).find(|finding| finding.key == *key),
-            Class::Service => self.inventory.services.iter_mut().map(|service| &mut service.finding).find(|finding| finding.key == *key),
+            Class::Image => found.images.get_mut(*self.places.get(key)?).map(|image| &mut image.finding),
+            Class::Data => found.data.get_mut(*self.places.get(key)?).map(|data| &mut data.finding),
+            Class::Device => found.devices.get_mut(*self.places.get(key)?).map(|device| &mut device.finding),
+            Class::Service => found.services.get_mut(*self.places.get(key)?).map(|service| &mut service.finding),
         }
     }
 
-    /// Adds evidence, properties and needs to the finding of the same key, if there is one.
-    fn joined(&mut self, more: &Finding) -> bool {
-        let Some(known) = self.finding(&more.key) else { return false };
-        for evidence in &more.evidence {
-            push(&mut known.evidence, evidence.clone());
+    /// Adds evidence, properties and needs to the finding of the same key, and says where it is, if there is one.
+    fn joined(&mut self, more: &mut Finding) -> Option<usize> {
+        let place = self.places.get(&more.key).copied()?;
+        let known = self.finding(&more.key)?;
+        known.evidence.append(&mut more.evidence);
+        for (name, values) in &mut more.properties {
+            match known.properties.get_mut(name) {
+                Some(known) => known.append(values),
+                None => {
+                    known.properties.insert(name.clone(), std::mem::take(values));
+                }
+            }
         }
-        for (name, values) in &more.properties {
-            known.properties.entry(name.clone()).or_default().extend(values.iter().cloned());
-        }
-        known.needs.extend(more.needs.iter().cloned());
+        known.needs.append(&mut more.needs);
         known.confidence = known.confidence.max(more.confidence);
-        true
+        Some(place)
     }
 
-    pub(crate) fn data(&mut self, data: Data) {
-        if !self.joined(&data.finding) {
+    pub(crate) fn data(&mut self, mut data: Data) {
+        if self.joined(&mut data.finding).is_none() {
+            self.places.insert(data.finding.key.clone(), self.inventory.data.len());
             self.inventory.data.push(data);
         }
     }
 
-    pub(crate) fn service(&mut self, service: Service) {
-        if self.joined(&service.finding) {
-            if let Some(known) = self.inventory.services.iter_mut().find(|known| known.finding.key == service.finding.key) {
-                known.endpoints.extend(service.endpoints);
+    pub(crate) fn service(&mut self, mut service: Service) {
+        match self.joined(&mut service.finding) {
+            Some(place) => self.inventory.services[place].endpoints.append(&mut service.endpoints),
+            None => {
+                self.places.insert(service.finding.key.clone(), self.inventory.services.len());
+                self.inventory.services.push(service);
             }
-        } else {
-            self.inventory.services.push(service);
         }
     }
 
-    pub(crate) fn device(&mut self, device: Device) {
-        if self.joined(&device.finding) {
-            if let Some(known) = self.inventory.devices.iter_mut().find(|known| known.finding.key == device.finding.key) {
+    pub(crate) fn device(&mut self, mut device: Device) {
+        match self.joined(&mut device.finding) {
+            Some(place) => {
+                let known = &mut self.inventory.devices[place].quantities;
+                let number = |text: &String| text.parse::<u64>().unwrap_or(0);
                 for quantity in device.quantities {
-                    if !known.quantities.contains(&quantity) {
-                        known.quantities.push(quantity);
+                    let order = |known: &String| number(&quantity).cmp(&number(known)).then_with(|| known.cmp(&quantity));
+                    if let Err(place) = known.binary_search_by(order) {
+                        known.insert(place, quantity);
                     }
                 }
-                let number = |text: &String| text.parse::<u64>().unwrap_or(0);
-                known.quantities.sort_by(|a, b| number(b).cmp(&number(a)).then_with(|| a.cmp(b)));
             }
-        } else {
-            self.inventory.devices.push(device);
+            None => {
+                self.places.insert(device.finding.key.clone(), self.inventory.devices.len());
+                self.inventory.devices.push(device);
+            }
         }
     }
 }

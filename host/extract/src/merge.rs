@@ -1,6 +1,7 @@
 //! From the readings of containers and the items of the report to one inventory, by identity.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Bound;
 
 use aibom_facts::image::ImageReference;
 use aibom_facts::inventory::{
@@ -22,6 +23,12 @@ pub(crate) struct Draft<'r> {
     pub(crate) inventory: Inventory,
     pub(crate) models: BTreeMap<String, Model>,
     pub(crate) runtimes: BTreeMap<String, Runtime>,
+    /// Where the images, data, devices and services of the inventory are, by key.
+    pub(crate) places: HashMap<Key, usize>,
+    /// Models by the sources and served names that they have or had: where to look, not what is.
+    also: HashMap<String, BTreeSet<String>>,
+    /// There is a model that is more than spoken of.
+    runs: bool,
     /// Findings of the containers' images, by index of the container.
     image_keys: Vec<Option<Key>>,
     /// Models that a container names, under the key of that time.
@@ -42,6 +49,9 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
         inventory,
         models: BTreeMap::new(),
         runtimes: BTreeMap::new(),
+        places: HashMap::new(),
+        also: HashMap::new(),
+        runs: false,
         image_keys: Vec::new(),
         named: Vec::new(),
         renamed: BTreeMap::new(),
@@ -139,6 +149,7 @@ impl Draft<'_> {
             }
         }
         self.inventory.images = by_key.into_values().collect();
+        self.places.extend(self.inventory.images.iter().enumerate().map(|(index, image)| (image.finding.key.clone(), index)));
         let places: BTreeMap<&Locator, &Key> = self
             .inventory
             .images
@@ -238,7 +249,7 @@ impl Draft<'_> {
             version: None,
             framework: rule.framework,
         });
-        push(&mut runtime.finding.evidence, claim.evidence.clone());
+        runtime.finding.evidence.push(claim.evidence.clone());
         runtime.finding.property("runtime.name", &rule.name);
         runtime.finding.property("container.name", &container.name);
         if claim.evidence.source == Source::ImagePattern {
@@ -249,10 +260,10 @@ impl Draft<'_> {
             match &runtime.version {
                 None => {
                     runtime.version = Some(version.value.clone());
-                    push(&mut runtime.finding.evidence, version.clone());
+                    runtime.finding.evidence.push(version.clone());
                 }
-                Some(known) if *known == version.value => push(&mut runtime.finding.evidence, version.clone()),
-                Some(_) => push(&mut runtime.finding.conflicts, version.clone()),
+                Some(known) if *known == version.value => runtime.finding.evidence.push(version.clone()),
+                Some(_) => runtime.finding.conflicts.push(version.clone()),
             }
         }
         runtime.finding.needs.extend(image);
@@ -262,10 +273,40 @@ impl Draft<'_> {
     /// Adds a claim to the model of its identity.
     pub(crate) fn model(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Key {
         let id = self.promoted(claim);
-        let model = self.models.entry(id.clone()).or_insert_with(|| empty(claim.parsed.reference.clone(), claim.role));
-        fill(model, claim);
+        let model = self.filled(&id, claim);
         model.finding.property("container.name", &container.name);
         model.finding.key.clone()
+    }
+
+    /// The model of this name with what a claim says.
+    pub(crate) fn filled(&mut self, name: &str, claim: &ModelClaim) -> &mut Model {
+        self.runs |= claim.role != Role::Target;
+        for also in claim.sources.iter().chain(&claim.served) {
+            self.also.entry(also.clone()).or_default().insert(name.to_owned());
+        }
+        let model = self.models.entry(name.to_owned()).or_insert_with(|| empty(claim.parsed.reference.clone(), claim.role));
+        fill(model, claim);
+        model
+    }
+
+    /// Adds a model under its own name, to the one of that name if there is one.
+    fn put(&mut self, model: Model) {
+        self.runs |= model.role != Role::Target;
+        let name = &model.finding.key.name;
+        for also in model.sources.iter().chain(&model.served) {
+            self.also.entry(also.clone()).or_default().insert(name.clone());
+        }
+        match self.models.get_mut(name) {
+            Some(known) => absorb(known, model),
+            None => {
+                self.models.insert(name.clone(), model);
+            }
+        }
+    }
+
+    /// Models that may have this source or served name, in the order of names.
+    fn candidates<'n>(&'n self, also: &str) -> impl Iterator<Item = (&'n String, &'n Model)> {
+        self.also.get(also).into_iter().flatten().filter_map(|name| self.models.get_key_value(name))
     }
 
     /// The key under which a claim belongs: its own, or that of a model that has its location as a source. A location that a better
@@ -276,7 +317,7 @@ impl Draft<'_> {
             return id;
         }
         if is_location(&claim.parsed.reference) {
-            if let Some((known, _)) = self.models.iter().find(|(_, model)| model.sources.contains(&id) && model.role == claim.role) {
+            if let Some((known, _)) = self.candidates(&id).find(|(_, model)| model.sources.contains(&id) && model.role == claim.role) {
                 return known.clone();
             }
         } else if let Some(path) =
@@ -287,7 +328,7 @@ impl Draft<'_> {
             self.renamed.insert(path.clone(), id.clone());
             model.finding.key.name.clone_from(&id);
             model.reference = claim.parsed.reference.clone();
-            self.models.insert(id.clone(), model);
+            self.put(model);
         }
         id
     }
@@ -307,9 +348,11 @@ impl Draft<'_> {
                 // A loop fills one directory after the other.
                 || (destination.open && destination.path.len() > 1 && path.starts_with(&destination.path))
         };
+        // All of them begin with the directory.
         let filled: Vec<String> = self
             .models
-            .iter()
+            .range::<str, _>((Bound::Included(directory), Bound::Unbounded))
+            .take_while(|(path, _)| path.starts_with(directory))
             .filter(|(path, model)| matches!(model.reference, ModelReference::Path(_)) && fills(path))
             .map(|(path, _)| path.clone())
             .collect();
@@ -331,27 +374,22 @@ impl Draft<'_> {
             model.sources.insert(path);
             absorb(&mut model, other);
         }
-        for evidence in &claim.evidence {
-            push(&mut model.finding.evidence, evidence.clone());
-        }
+        model.finding.evidence.extend(claim.evidence.iter().cloned());
         if model.revision.is_none() {
             model.revision.clone_from(&claim.revision);
         }
         model.finding.property("container.name", &container.name);
         let key = model.finding.key.clone();
-        match self.models.get_mut(&key.name) {
-            Some(known) => absorb(known, model),
-            None => {
-                self.models.insert(key.name.clone(), model);
-            }
-        }
+        self.put(model);
         key
     }
 
     /// Variables of a conventional name anywhere in the object that repeat a model that is known by better evidence.
     fn repeated(&mut self, containers: &[Container<'_>]) {
         let mut names: BTreeMap<String, String> = BTreeMap::new();
+        let mut seen: HashSet<(String, Locator)> = HashSet::new();
         for (key, model) in &self.models {
+            seen.extend(model.finding.evidence.iter().map(|known| (key.clone(), known.at.clone())));
             for name in std::iter::once(key).chain(&model.sources) {
                 names.insert(name.clone(), key.clone());
             }
@@ -363,8 +401,9 @@ impl Draft<'_> {
                     continue;
                 };
                 let text = variable.value.text.as_str();
-                let Some(model) = names.get(text).and_then(|key| self.models.get_mut(key)) else { continue };
-                if model.finding.evidence.iter().all(|known| known.at != variable.at) {
+                let Some(key) = names.get(text) else { continue };
+                let Some(model) = self.models.get_mut(key) else { continue };
+                if seen.insert((key.clone(), variable.at.clone())) {
                     model.finding.evidence.push(Evidence {
                         at: variable.at.clone(),
                         source: Source::EnvVarConvention,
@@ -381,20 +420,20 @@ impl Draft<'_> {
     /// A model that is only called or routed to: a further place of one that runs here, or a target.
     fn spoken_of(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Option<Key> {
         let id = claim.parsed.reference.id();
-        let known = self.models.iter_mut().find(|(name, model)| {
+        let same = |(name, model): &(&String, &Model)| {
             **name == id
                 || (model.role != Role::Target
                     && (model.sources.contains(&id) || model.served.contains(&id) || claim.sources.contains(*name)))
-        });
-        if let Some((_, model)) = known {
-            for evidence in &claim.evidence {
-                push(&mut model.finding.evidence, evidence.clone());
-            }
+        };
+        let own = std::iter::once(&id).chain(&claim.sources).filter_map(|name| self.models.get_key_value(name)).filter(same);
+        // The first by name.
+        let known = own.chain(self.candidates(&id).find(same)).map(|(name, _)| name).min().cloned();
+        if let Some(model) = known.and_then(|name| self.models.get_mut(&name)) {
+            model.finding.evidence.extend(claim.evidence.iter().cloned());
             return Some(model.finding.key.clone());
         }
         // A short name beside a model that runs here is most likely its served name, and is no identity.
-        let runs = self.models.values().any(|model| !matches!(model.role, Role::Target));
-        if runs && !matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
+        if self.runs && !matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
             return None;
         }
         Some(self.model(claim, container))
@@ -475,6 +514,16 @@ impl Draft<'_> {
         }
         self.inventory.models = self.models.into_values().collect();
         self.inventory.runtimes = self.runtimes.into_values().collect();
+        let inventory = &mut self.inventory;
+        let findings = (inventory.models.iter_mut().map(|model| &mut model.finding))
+            .chain(inventory.runtimes.iter_mut().map(|runtime| &mut runtime.finding))
+            .chain(inventory.data.iter_mut().map(|data| &mut data.finding))
+            .chain(inventory.devices.iter_mut().map(|device| &mut device.finding))
+            .chain(inventory.services.iter_mut().map(|service| &mut service.finding));
+        for finding in findings {
+            once(&mut finding.evidence);
+            once(&mut finding.conflicts);
+        }
         for model in &mut self.inventory.models {
             model.sources.remove(&model.reference.id());
             model.finding.confidence = confidence(&model.finding.evidence);
@@ -494,7 +543,7 @@ pub(crate) fn is_location(reference: &ModelReference) -> bool {
 }
 
 /// A model without facts.
-pub(crate) fn empty(reference: ModelReference, role: Role) -> Model {
+fn empty(reference: ModelReference, role: Role) -> Model {
     Model {
         finding: Finding::new(Class::Model, reference.id(), Confidence::Inferred),
         reference,
@@ -506,17 +555,13 @@ pub(crate) fn empty(reference: ModelReference, role: Role) -> Model {
 }
 
 /// Adds what a claim says to its model.
-pub(crate) fn fill(model: &mut Model, claim: &ModelClaim) {
+fn fill(model: &mut Model, claim: &ModelClaim) {
     // What runs a model says more about its role than what calls it.
     if model.role == Role::Target && claim.role != Role::Target {
         model.role = claim.role;
     }
-    for evidence in &claim.evidence {
-        push(&mut model.finding.evidence, evidence.clone());
-    }
-    for evidence in &claim.conflicts {
-        push(&mut model.finding.conflicts, evidence.clone());
-    }
+    model.finding.evidence.extend(claim.evidence.iter().cloned());
+    model.finding.conflicts.extend(claim.conflicts.iter().cloned());
     model.served.extend(claim.served.iter().cloned());
     model.sources.extend(claim.sources.iter().cloned());
     match (&model.revision, &claim.revision) {
@@ -541,12 +586,8 @@ pub(crate) fn fill(model: &mut Model, claim: &ModelClaim) {
 
 /// Adds what is known about a model that turned out to be the same.
 fn absorb(model: &mut Model, other: Model) {
-    for evidence in other.finding.evidence {
-        push(&mut model.finding.evidence, evidence);
-    }
-    for evidence in other.finding.conflicts {
-        push(&mut model.finding.conflicts, evidence);
-    }
+    model.finding.evidence.extend(other.finding.evidence);
+    model.finding.conflicts.extend(other.finding.conflicts);
     for (name, values) in other.finding.properties {
         model.finding.properties.entry(name).or_default().extend(values);
     }
@@ -556,14 +597,20 @@ fn absorb(model: &mut Model, other: Model) {
     model.revision = model.revision.take().or(other.revision);
 }
 
-/// Adds a piece of evidence once. A pattern over a place that a scraper already concluded the same from says nothing new.
-pub(crate) fn push(list: &mut Vec<Evidence>, evidence: Evidence) {
-    let known = |known: &Evidence| {
-        known.at == evidence.at
-            && ((known.by == evidence.by && known.source == evidence.source)
-                || (evidence.source == Source::ImagePattern && known.source == Source::Derived && known.value == evidence.value))
-    };
-    if !list.iter().any(known) {
-        list.push(evidence);
+/// Keeps each piece of evidence once, the first. A pattern over a place that a scraper already concluded the same from says nothing new.
+/// Done at the end: a look at the whole list for each piece would be quadratic.
+fn once(list: &mut Vec<Evidence>) {
+    let mut seen: HashSet<(&Locator, &str, Source)> = HashSet::new();
+    let mut derived: HashSet<(&Locator, &str)> = HashSet::new();
+    let mut keep = Vec::with_capacity(list.len());
+    for evidence in list.iter() {
+        let repeats = evidence.source == Source::ImagePattern && derived.contains(&(&evidence.at, evidence.value.as_str()));
+        let new = !repeats && seen.insert((&evidence.at, &evidence.by, evidence.source));
+        if new && evidence.source == Source::Derived {
+            derived.insert((&evidence.at, &evidence.value));
+        }
+        keep.push(new);
     }
+    let mut keep = keep.into_iter();
+    list.retain(|_| keep.next().unwrap_or(true));
 }

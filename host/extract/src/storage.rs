@@ -1,10 +1,10 @@
 //! Volumes that containers mount, and accelerators that they ask for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use aibom_facts::inventory::{Class, Confidence, Data, DataKind, Device, Evidence, Finding, Key, Source};
-
 use aibom_facts::report::Report;
+use aibom_facts::tree::NodeId;
 
 use crate::items;
 use crate::merge::{Draft, is_location};
@@ -23,26 +23,74 @@ const SOURCES: [(&str, &str, DataKind); 9] = [
     ("gcePersistentDisk", "pdName", DataKind::Volume),
 ];
 
-pub(crate) fn add(draft: &mut Draft<'_>, report: &Report, containers: &[Container<'_>]) {
-    let models = draft.models_of(containers.len());
-    for (container, models) in containers.iter().zip(models) {
-        let mut mounted = mounts(draft, container);
-        if !models.is_empty() {
-            mounted.extend(items::mounts(report, &container.template));
+/// Longest path there can be; what is longer lies under no mount.
+const MAX_PATH: usize = 4096;
+
+/// Volumes by the directory that they are mounted at.
+#[derive(Debug, Default)]
+pub(crate) struct Mounts(HashMap<String, Key>);
+
+impl Mounts {
+    /// Adds a volume; the last one of a directory counts.
+    pub(crate) fn add(&mut self, path: &str, volume: Key) {
+        let directory = path.trim_end_matches('/');
+        if !directory.is_empty() {
+            self.0.insert(directory.to_owned(), volume);
         }
-        needs(draft, &models, &mounted);
-        devices(draft, container);
+    }
+
+    /// The volume that holds a file, which is that of the longest directory, with the length of that.
+    fn holder(&self, file: &str) -> Option<(usize, &Key)> {
+        if self.0.is_empty() || file.len() > MAX_PATH {
+            return None;
+        }
+        let ends = file.rmatch_indices('/').map(|(index, _)| index);
+        std::iter::once(file.len()).chain(ends).find_map(|end| self.0.get(&file[..end]).map(|key| (end, key)))
     }
 }
 
-/// The volumes that a container mounts, with their mount paths.
-fn mounts(draft: &mut Draft<'_>, container: &Container<'_>) -> Vec<(String, Key)> {
-    let mut out = Vec::new();
+/// A list of a pod specification, by the names of its items.
+type Named<'a> = HashMap<&'a str, Place<'a>>;
+
+/// Volumes and claims of the pod specifications, each read once.
+#[derive(Default)]
+struct Pods<'a>(HashMap<(u32, NodeId, &'static str), Named<'a>>);
+
+impl<'a> Pods<'a> {
+    /// The item of this name in a list of a pod specification, the first one if there are several.
+    fn find(&mut self, pod: Place<'a>, list: &'static str, name: &str) -> Option<Place<'a>> {
+        let named = self.0.entry((pod.object, pod.node, list)).or_insert_with(|| {
+            let mut named = Named::new();
+            for item in pod.get(list).into_iter().flat_map(|list| list.items()) {
+                if let Some(name) = item.text_of("name") {
+                    named.entry(name).or_insert(item);
+                }
+            }
+            named
+        });
+        named.get(name).copied()
+    }
+}
+
+pub(crate) fn add(draft: &mut Draft<'_>, report: &Report, containers: &[Container<'_>]) {
+    let models = draft.models_of(containers.len());
+    let items = items::mounts(report);
+    let mut pods = Pods::default();
+    for (container, models) in containers.iter().zip(models) {
+        let mounted = mounts(draft, container, &mut pods);
+        needs(draft, &models, &mounted, items.get(container.template.as_str()));
+        devices(draft, container, &mut pods);
+    }
+}
+
+/// The volumes that a container mounts.
+fn mounts<'a>(draft: &mut Draft<'_>, container: &Container<'a>, pods: &mut Pods<'a>) -> Mounts {
+    let mut out = Mounts::default();
     let (Some(list), Some(pod)) = (container.mounts, container.pod) else { return out };
     for mount in list.items() {
         let Some(name) = mount.text_of("name") else { continue };
         let path = mount.text_of("mountPath").or_else(|| mount.text_of("mountPoint")).unwrap_or_default();
-        let Some(volume) = volume(pod, name) else { continue };
+        let Some(volume) = pods.find(pod, "volumes", name) else { continue };
         let Some((word, kind, source)) = source_of(volume) else { continue };
         let Some(content) = source.text().map(str::to_owned) else { continue };
         let mut finding = Finding::new(Class::Data, format!("{word}/{content}"), Confidence::Declared);
@@ -62,14 +110,10 @@ fn mounts(draft: &mut Draft<'_>, container: &Container<'_>) -> Vec<(String, Key)
         if word == "nfs" {
             finding.property("volume.server", volume.get("nfs").and_then(|nfs| nfs.text_of("server")).unwrap_or_default());
         }
-        out.push((path.to_owned(), finding.key.clone()));
+        out.add(path, finding.key.clone());
         draft.data(Data { finding, kind, name: content });
     }
     out
-}
-
-fn volume<'a>(pod: Place<'a>, name: &str) -> Option<Place<'a>> {
-    pod.get("volumes")?.items().find(|volume| volume.text_of("name") == Some(name))
 }
 
 fn source_of(volume: Place<'_>) -> Option<(&'static str, DataKind, Place<'_>)> {
@@ -80,27 +124,21 @@ fn source_of(volume: Place<'_>) -> Option<(&'static str, DataKind, Place<'_>)> {
 }
 
 /// A model whose path lies under a mount needs that volume.
-fn needs(draft: &mut Draft<'_>, models: &BTreeSet<String>, mounted: &[(String, Key)]) {
+fn needs(draft: &mut Draft<'_>, models: &BTreeSet<String>, mounted: &Mounts, items: Option<&Mounts>) {
     for name in models {
         let Some(model) = draft.models.get_mut(name) else { continue };
-        let mut paths: Vec<&str> = model.sources.iter().map(String::as_str).collect();
-        if is_location(&model.reference) {
-            paths.push(name);
+        let location = is_location(&model.reference).then_some(name);
+        for path in model.sources.iter().chain(location) {
+            let holders = [mounted.holder(path), items.and_then(|items| items.holder(path))];
+            // Of two volumes at one directory the one that the report states counts.
+            if let Some((_, key)) = holders.into_iter().flatten().max_by_key(|(length, _)| *length) {
+                model.finding.needs.insert(key.clone());
+            }
         }
-        // The longest mount path holds the file.
-        let holders =
-            paths.iter().filter_map(|path| mounted.iter().filter(|(mount, _)| under(path, mount)).max_by_key(|(mount, _)| mount.len()));
-        let holders: Vec<Key> = holders.map(|(_, key)| key.clone()).collect();
-        model.finding.needs.extend(holders);
     }
 }
 
-fn under(path: &str, mount: &str) -> bool {
-    let mount = mount.trim_end_matches('/');
-    !mount.is_empty() && path.strip_prefix(mount).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-fn devices(draft: &mut Draft<'_>, container: &Container<'_>) {
+fn devices<'a>(draft: &mut Draft<'_>, container: &Container<'a>, pods: &mut Pods<'a>) {
     let Some(resources) = container.resources else { return };
     for key in ["limits", "requests"] {
         let Some(list) = resources.get(key) else { continue };
@@ -122,18 +160,15 @@ fn devices(draft: &mut Draft<'_>, container: &Container<'_>) {
             draft.device(Device { finding, quantities: vec![count.to_owned()] });
         }
     }
-    claims(draft, container, resources);
+    claims(draft, container, resources, pods);
 }
 
 /// Devices by resource claim.
-fn claims(draft: &mut Draft<'_>, container: &Container<'_>, resources: Place<'_>) {
+fn claims<'a>(draft: &mut Draft<'_>, container: &Container<'a>, resources: Place<'a>, pods: &mut Pods<'a>) {
     let Some(list) = resources.get("claims") else { return };
     for claim in list.items() {
         let Some(name) = claim.text_of("name") else { continue };
-        let declared = container
-            .pod
-            .and_then(|pod| pod.get("resourceClaims"))
-            .and_then(|list| list.items().find(|item| item.text_of("name") == Some(name)));
+        let declared = container.pod.and_then(|pod| pods.find(pod, "resourceClaims", name));
         let reference = declared.and_then(|item| item.get("resourceClaimTemplateName").or_else(|| item.get("resourceClaimName")));
         let text = reference.and_then(|place| place.text()).unwrap_or(name).to_owned();
         let mut finding = Finding::new(Class::Device, format!("resource-claim/{text}"), Confidence::Declared);

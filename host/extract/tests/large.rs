@@ -133,3 +133,49 @@ fn inherited_variables_are_shared_by_containers_and_bounded() {
     assert_eq!(place.map(Pointer::as_str), Some("/spec/template/spec/containers/2000"));
     assert_eq!(found.services.len(), 1);
 }
+
+#[test]
+fn many_mounts_of_many_volumes_are_read() {
+    let volumes: Vec<Value> =
+        (0..4_000).map(|n| json!({"name": format!("v{n}"), "persistentVolumeClaim": {"claimName": format!("claim-{n}")}})).collect();
+    let mounts: Vec<Value> = (0..4_000).rev().map(|n| json!({"name": format!("v{n}"), "mountPath": format!("/m/{n}")})).collect();
+    let args: Vec<String> = (0..900).flat_map(|n| ["--model-id".to_owned(), format!("/m/{n}/files")]).collect();
+    let pod = json!({"containers": [{"name": "a", "image": "michaelf34/infinity", "args": args, "volumeMounts": mounts}], "volumes": volumes});
+    let found = read_pod("mounts", &pod, &[]);
+    assert_eq!(found.data.len(), 4_000);
+    assert_eq!(found.models.len(), 900);
+    for model in &found.models {
+        let number = model.finding.key.name.split('/').nth(2).unwrap_or_default();
+        let needs: Vec<&str> = model.finding.needs.iter().map(|key| key.name.as_str()).collect();
+        assert_eq!(needs, [format!("persistentVolumeClaim/claim-{number}")]);
+    }
+}
+
+#[test]
+fn one_volume_in_many_containers_is_one_finding() {
+    let containers: Vec<Value> = (0..1_900)
+        .map(|n| json!({"name": format!("c{n}"), "image": format!("vllm/vllm-openai:v0.{n}"), "volumeMounts": [{"name": "v", "mountPath": "/m"}], "args": ["--model=/m/x"], "resources": {"limits": {"nvidia.com/gpu": n}}}))
+        .collect();
+    let pod = json!({"containers": containers, "volumes": [{"name": "v", "hostPath": {"path": "/data"}}]});
+    let found = read_pod("one volume", &pod, &[]);
+    assert_eq!(found.data.len(), 1);
+    // One place of the volume, and one for each mount.
+    assert_eq!(found.data[0].finding.evidence.len(), 1_901);
+    assert_eq!(found.models.len(), 1);
+    assert_eq!(found.models[0].finding.evidence.len(), 1_900);
+    assert_eq!(found.devices[0].quantities.len(), 1_899);
+    assert_eq!(found.devices[0].quantities.first().map(String::as_str), Some("1899"));
+}
+
+#[test]
+fn many_models_that_are_fetched_or_only_called_are_read() {
+    let fetch: String = (0..2_500).map(|n| format!("huggingface-cli download org/m{n} --local-dir /d/{n}\n")).collect();
+    let found = read("downloads", &json!([{"name": "a", "image": "python:3", "command": ["sh", "-c", fetch]}]));
+    assert_eq!(found.models.len(), 2_500);
+
+    let call: Vec<Value> = (0..1_900)
+        .map(|n| json!({"name": format!("c{n}"), "image": "vllm/vllm-openai", "command": ["vllm", "bench", "serve", "--model", format!("org/m{n}")]}))
+        .collect();
+    let found = read("calls", &Value::Array(call));
+    assert_eq!(found.models.len(), 1_900);
+}
