@@ -50,25 +50,25 @@ impl Budget {
 
     /// Whether there is room for so many more variables; they are counted as left out when there is not.
     pub(crate) fn admits(&self, variables: usize) -> bool {
-        match self.0.variables.get().checked_sub(variables) {
-            Some(left) => {
-                self.0.variables.set(left);
-                true
-            }
-            None => {
-                self.0.dropped.set(self.0.dropped.get() + variables);
-                false
-            }
+        if let Some(left) = self.0.variables.get().checked_sub(variables) {
+            self.0.variables.set(left);
+            return true;
         }
+        self.0.dropped.set(self.0.dropped.get() + variables);
+        false
     }
 
     /// What was left out, in sentences.
     pub(crate) fn left_out(&self) -> Vec<String> {
         let dropped = self.0.dropped.get();
         let variables = (dropped > 0).then(|| {
-            format!("the containers have more than {MAX_VARIABLES} variables together; {dropped} of them, inherited ones included, are not read")
+            format!(
+                "the containers have more than {MAX_VARIABLES} variables together; {dropped} of them, inherited ones included, are not read"
+            )
         });
-        let work = self.spent().then(|| "putting variables in makes more text than is read; names and scripts behind that are not expanded".to_owned());
+        let work = self
+            .spent()
+            .then(|| "putting variables in makes more text than is read; names and scripts behind that are not expanded".to_owned());
         variables.into_iter().chain(work).collect()
     }
 }

@@ -88,11 +88,7 @@ impl Env {
                 (Traced::unknown_text(format!("$({name})"), unknown), locate(node))
             } else if let Some(node) = tree.get(entry, "value") {
                 let at = locate(node);
-                let value = if secret {
-                    secret_text(name, &at)
-                } else {
-                    self.expand(tree.scalar(node).unwrap_or_default())
-                };
+                let value = if secret { secret_text(name, &at) } else { self.expand(tree.scalar(node).unwrap_or_default()) };
                 (value, at)
             } else {
                 (Traced::default(), locate(entry))
@@ -178,7 +174,9 @@ impl Env {
                 let length = inner.bytes().position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')))?;
                 inner[length..].strip_prefix(')').map(|after| (&inner[..length], after))
             });
-            let found = name.filter(|_| self.spent.get() < MAX_EXPANSION && !self.budget.spent()).and_then(|(name, after)| Some((self.value(name)?, after)));
+            let found = name
+                .filter(|_| self.spent.get() < MAX_EXPANSION && !self.budget.spent())
+                .and_then(|(name, after)| Some((self.value(name)?, after)));
             if let Some((value, after)) = found {
                 self.spent.set(self.spent.get() + cost(&value));
                 self.budget.spend(cost(&value));

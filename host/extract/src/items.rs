@@ -286,30 +286,27 @@ impl Draft<'_> {
     }
 
     pub(crate) fn service(&mut self, mut service: Service) {
-        match self.joined(&mut service.finding) {
-            Some(place) => self.inventory.services[place].endpoints.append(&mut service.endpoints),
-            None => {
-                self.places.insert(service.finding.key.clone(), self.inventory.services.len());
-                self.inventory.services.push(service);
-            }
+        if let Some(place) = self.joined(&mut service.finding) {
+            self.inventory.services[place].endpoints.append(&mut service.endpoints);
+        } else {
+            self.places.insert(service.finding.key.clone(), self.inventory.services.len());
+            self.inventory.services.push(service);
         }
     }
 
     pub(crate) fn device(&mut self, mut device: Device) {
-        match self.joined(&mut device.finding) {
-            Some(place) => {
-                let known = &mut self.inventory.devices[place].quantities;
-                let number = |text: &String| text.parse::<u64>().unwrap_or(0);
-                for quantity in device.quantities {
-                    let order = |known: &String| number(&quantity).cmp(&number(known)).then_with(|| known.cmp(&quantity));
-                    if let Err(place) = known.binary_search_by(order) {
-                        known.insert(place, quantity);
-                    }
-                }
-            }
-            None => {
-                self.places.insert(device.finding.key.clone(), self.inventory.devices.len());
-                self.inventory.devices.push(device);
+        let Some(place) = self.joined(&mut device.finding) else {
+            self.places.insert(device.finding.key.clone(), self.inventory.devices.len());
+            self.inventory.devices.push(device);
+            return;
+        };
+        let known = &mut self.inventory.devices[place].quantities;
+        let number = |text: &String| text.parse::<u64>().unwrap_or(0);
+        for quantity in device.quantities {
+            // Largest first.
+            let order = |known: &String| number(&quantity).cmp(&number(known)).then_with(|| known.cmp(&quantity));
+            if let Err(place) = known.binary_search_by(order) {
+                known.insert(place, quantity);
             }
         }
     }

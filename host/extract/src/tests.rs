@@ -519,8 +519,17 @@ fn hosted_services_are_known_by_key_url_and_host_and_others_in_the_cluster_are_n
 
 #[test]
 fn a_secret_of_a_script_is_in_no_fact() {
-    let found = pod(&["{name: a, image: 'vllm/vllm-openai', command: [sh, -c, 'TOKEN=s3cretvalue; vllm serve org/m --served-model-name $TOKEN --revision $TOKEN']}"]);
+    let found = pod(&[
+        "{name: a, image: 'vllm/vllm-openai', command: [sh, -c, 'TOKEN=s3cretvalue; vllm serve org/m --served-model-name $TOKEN --revision $TOKEN']}",
+    ]);
     assert_eq!(names(&found), ["main org/m"]);
     assert!(!format!("{found:?}").replace("TOKEN=s3cretvalue", "").contains("s3cretvalue"), "{found:?}");
     assert!(only(&found).served.is_empty());
+}
+
+#[test]
+fn a_name_in_code_is_the_whole_name() {
+    let code = "other_repo = 'org/left'\nrepo_too = 'org/longer'\nrepo == 'org/compared'\nrepo = 'org/m'\nsnapshot_download(repo)\n";
+    let json = serde_json::json!({"name": "a", "image": "python:3", "command": ["python3", "-c", format!("from huggingface_hub import snapshot_download\n{code}")]});
+    assert_eq!(names(&pod(&[&json.to_string()])), ["main org/m"]);
 }

@@ -29,8 +29,7 @@ fn read(name: &str, containers: &Value) -> Inventory {
 
 /// Reads a workload of one pod specification, with further members beside it that containers inherit variables from.
 fn read_pod(name: &str, pod: &Value, shared: &[Value]) -> Inventory {
-    let object =
-        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {"envs": shared, "template": {"spec": pod}}});
+    let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {"envs": shared, "template": {"spec": pod}}});
     let text = object.to_string();
     assert!(text.len() <= 2 * SIZE, "{name}: {} bytes", text.len());
     let tree = Tree::from_json(text.as_bytes()).expect("JSON");
@@ -140,7 +139,8 @@ fn many_mounts_of_many_volumes_are_read() {
         (0..4_000).map(|n| json!({"name": format!("v{n}"), "persistentVolumeClaim": {"claimName": format!("claim-{n}")}})).collect();
     let mounts: Vec<Value> = (0..4_000).rev().map(|n| json!({"name": format!("v{n}"), "mountPath": format!("/m/{n}")})).collect();
     let args: Vec<String> = (0..900).flat_map(|n| ["--model-id".to_owned(), format!("/m/{n}/files")]).collect();
-    let pod = json!({"containers": [{"name": "a", "image": "michaelf34/infinity", "args": args, "volumeMounts": mounts}], "volumes": volumes});
+    let pod =
+        json!({"containers": [{"name": "a", "image": "michaelf34/infinity", "args": args, "volumeMounts": mounts}], "volumes": volumes});
     let found = read_pod("mounts", &pod, &[]);
     assert_eq!(found.data.len(), 4_000);
     assert_eq!(found.models.len(), 900);
@@ -169,8 +169,8 @@ fn one_volume_in_many_containers_is_one_finding() {
 
 #[test]
 fn many_models_that_are_fetched_or_only_called_are_read() {
-    let fetch: String = (0..2_500).map(|n| format!("huggingface-cli download org/m{n} --local-dir /d/{n}\n")).collect();
-    let found = read("downloads", &json!([{"name": "a", "image": "python:3", "command": ["sh", "-c", fetch]}]));
+    let fetch: Vec<String> = (0..2_500).map(|n| format!("huggingface-cli download org/m{n} --local-dir /d/{n}")).collect();
+    let found = read("downloads", &json!([{"name": "a", "image": "python:3", "command": ["sh", "-c", fetch.join("\n")]}]));
     assert_eq!(found.models.len(), 2_500);
 
     let call: Vec<Value> = (0..1_900)

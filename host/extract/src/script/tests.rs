@@ -138,11 +138,8 @@ fn elements_cost_even_when_they_are_empty() {
 fn the_scripts_of_one_object_share_a_bound() {
     let env = env("[]");
     let script = Traced::plain(format!("A={}\n{}", "x".repeat(100_000), "y $A\n".repeat(1_000)));
-    let bytes: usize = (0..50)
-        .flat_map(|_| commands(&script, &at(""), &[], &env))
-        .flat_map(|line| line.tokens)
-        .map(|token| token.text.text.len())
-        .sum();
+    let bytes: usize =
+        (0..50).flat_map(|_| commands(&script, &at(""), &[], &env)).flat_map(|line| line.tokens).map(|token| token.text.text.len()).sum();
     assert!(bytes < 20 * 1024 * 1024, "{bytes}");
     assert!(env.budget.spent());
     assert_eq!(env.expand("$(B)").text, "$(B)");
