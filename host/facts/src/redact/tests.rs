@@ -187,6 +187,31 @@ fn users_and_passwords_before_a_host_are_cut() {
 }
 
 #[test]
+fn users_and_passwords_before_a_host_without_a_scheme_are_cut() {
+    assert_rows(&[
+        ("u:LEAKpw11@host.io/org/model", "[REDACTED:uri-userinfo]@host.io/org/model"),
+        ("--model u:LEAKpw11@host.io/org/model -x", "--model [REDACTED:uri-userinfo]@host.io/org/model -x"),
+        ("--model=u:LEAKpw11@host.io:5000/org", "--model=[REDACTED:uri-userinfo]@host.io:5000/org"),
+        ("{\"a\":\"u:p@ss@localhost:80\"}", "{\"a\":\"[REDACTED:uri-userinfo]@localhost:80\"}"),
+        ("u:p@10.0.0.1", "[REDACTED:uri-userinfo]@10.0.0.1"),
+    ]);
+    let digest = format!("registry.io/a/name:tag@sha256:{}", body(64, HEX));
+    let short = format!("name:tag@sha256:{}", body(64, HEX));
+    for text in [
+        digest.as_str(),
+        short.as_str(),
+        "git@github.com:org/repo",
+        "mailto:me@example.org",
+        "npm:name@1.2.3",
+        "name:tag@v1.0",
+        "org/name:tag@host.io",
+        "[REDACTED:uri-userinfo]@host.io/x",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
 fn passwords_with_at_signs_and_slashes_are_cut_whole() {
     assert_rows(&[
         ("https://user:p@ss@host/x", "https://[REDACTED:uri-userinfo]@host/x"),

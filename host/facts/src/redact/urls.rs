@@ -41,6 +41,9 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     if text.contains("://") {
         userinfo(text, found);
     }
+    if text.contains('@') {
+        bare_userinfo(text, found);
+    }
     if text.contains('=') {
         query(text, found);
     }
@@ -100,6 +103,50 @@ fn userinfo(text: &str, found: &mut Vec<Secret>) {
         bound = scheme_start;
     }
     found.extend(spans.into_iter().rev());
+}
+
+/// Words before the `:` of what is an address, not a user with a password.
+const ADDRESSES: &[&str] =
+    &["mailto", "mail", "email", "e-mail", "contact", "author", "maintainer", "acct", "xmpp", "sip", "sips", "oci", "docker"];
+
+/// `user:password@host` without a scheme, as references to images, models and repositories hold it. Only what begins a word counts, and
+/// only a name that can be a host: `name:tag@sha256:...`, `git@host:path` and versions are none.
+fn bare_userinfo(text: &str, found: &mut Vec<Secret>) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = start + bytes[start..].iter().position(|byte| *byte == b'/' || ends_word(*byte)).unwrap_or(bytes.len() - start);
+        let begins_word = start == 0 || bytes[start - 1] != b'/';
+        if begins_word && let Some(at) = text[start..end].rfind('@') {
+            let (before, after) = (&text[start..start + at], &text[start + at + 1..end]);
+            if let Some((user, password)) = before.split_once(':') {
+                // What stands in front is a name: `--model=user:password@host`.
+                let name = user.rfind(['=', ',', ';', '|', '&']).map_or(0, |last| last + 1);
+                let user = &user[name..];
+                if !user.is_empty()
+                    && !password.is_empty()
+                    && password != "git"
+                    && !before.ends_with(&format!("[REDACTED:{URI_USERINFO}]"))
+                    && !ADDRESSES.contains(&user.to_ascii_lowercase().as_str())
+                    && begins_with_host(after)
+                {
+                    found.push(Secret { start: start + name, end: start + at, class: URI_USERINFO });
+                }
+            }
+        }
+        start = end + 1;
+    }
+}
+
+/// Whether the text is a host's name or address, up to a port or what may follow a URL.
+fn begins_with_host(text: &str) -> bool {
+    let host = &text[..text.find([':', '?', '#', ',', ';', ')', ']', '}', '|', '&']).unwrap_or(text.len())];
+    if host.eq_ignore_ascii_case("localhost") || host.parse::<std::net::Ipv4Addr>().is_ok() {
+        return true;
+    }
+    let labelled = host.split('.').all(|label| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'));
+    // The last part of a version has digits, that of a host has none.
+    labelled && host.rsplit_once('.').is_some_and(|(_, last)| last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
 /// Whether something else than a number stands after the host's `:`, so that it is not the host's.
