@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
 
-use aibom_facts::image::ImageReference;
+use aibom_facts::image::{ImageReference, InvalidImage};
 use aibom_facts::inventory::{
     Category, Class, Confidence, ContainerUse, Evidence, Finding, Image, Inventory, Key, Model, Role, Runtime, Source, Unresolved,
 };
@@ -91,11 +91,12 @@ impl Draft<'_> {
         let mut images: BTreeMap<String, Image> = BTreeMap::new();
         for (container, reference) in containers.iter().zip(references) {
             let Some(written) = &container.image else { continue };
-            if reference.is_none() {
+            if let (None, Err(error)) = (reference, ImageReference::parse(&written.text)) {
+                let why = if error == InvalidImage::Placeholder { "placeholder" } else { "malformed" };
                 self.inventory.unresolved.insert(Unresolved {
                     what: "image".to_owned(),
                     at: written.at.clone(),
-                    why: "placeholder".to_owned(),
+                    why: why.to_owned(),
                     reference: written.text.clone(),
                 });
             }

@@ -10,6 +10,8 @@ pub(crate) struct Hit {
     /// The option as written, or empty for a positional argument.
     pub(crate) by: String,
     pub(crate) values: Vec<Token>,
+    /// A positional argument with no option between it and the program or its subcommand.
+    pub(crate) direct: bool,
 }
 
 impl Hit {
@@ -40,6 +42,7 @@ pub(crate) fn parse(tokens: &[Token], tables: &[&Runtime], positional: &[Use]) -
     // Behind an unknown option a bare word may be its value.
     let mut safe = true;
     let mut only_positional = false;
+    let mut direct = true;
     let mut index = 0;
     while let Some(token) = tokens.get(index) {
         index += 1;
@@ -49,6 +52,7 @@ pub(crate) fn parse(tokens: &[Token], tables: &[&Runtime], positional: &[Use]) -
             only_positional = true;
             continue;
         }
+        direct &= !is_option(token);
         if only_positional || !text.starts_with('-') || text.len() < 2 {
             // An unknown variable that is not quoted is more often a bag of options than the model.
             let bag = (token.text.is_unknown() || text.starts_with('$')) && !hits.is_empty();
@@ -56,7 +60,7 @@ pub(crate) fn parse(tokens: &[Token], tables: &[&Runtime], positional: &[Use]) -
                 && !bag
                 && let Some(role) = places.next()
             {
-                hits.push(Hit { meaning: Meaning::Fact(*role, Shape::default()), by: String::new(), values: vec![token.clone()] });
+                hits.push(Hit { meaning: Meaning::Fact(*role, Shape::default()), by: String::new(), values: vec![token.clone()], direct });
             }
             continue;
         }
@@ -69,16 +73,16 @@ pub(crate) fn parse(tokens: &[Token], tables: &[&Runtime], positional: &[Use]) -
         };
         let meaning = lookup(tables, name).cloned().or_else(|| dotted(tables, name));
         let Some(meaning) = meaning else {
+            // Nobody knows how many words it takes: what follows may be its values, or positional arguments behind a switch.
             safe = joined.is_some();
-            if joined.is_none() && tokens.get(index).is_some_and(|next| !is_option(next)) {
-                // Either its value or a positional argument of a switch; neither is safe to read.
+            while !safe && tokens.get(index).is_some_and(|next| !is_option(next)) {
                 index += 1;
-                safe = true;
             }
             continue;
         };
         let values = match &meaning {
             Meaning::Switch => Values::None,
+            Meaning::Ignored(values) => *values,
             Meaning::Parameter(_) => Values::One,
             Meaning::Fact(_, shape) => shape.values,
         };
@@ -101,10 +105,13 @@ pub(crate) fn parse(tokens: &[Token], tables: &[&Runtime], positional: &[Use]) -
             }
         }
         safe = values != Values::Many;
+        if matches!(meaning, Meaning::Ignored(_)) {
+            continue;
+        }
         if let Meaning::Fact(_, shape) = &meaning {
             found = found.into_iter().flat_map(|token| split(token, shape)).collect();
         }
-        hits.push(Hit { meaning, by: name.to_owned(), values: found });
+        hits.push(Hit { meaning, by: name.to_owned(), values: found, direct: false });
     }
     hits
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use aibom_facts::image::ImageReference;
 use aibom_facts::object::Locator;
+use aibom_facts::redact::URI_USERINFO;
 use aibom_facts::report::{ContainerClass, Duty, PodTemplate, Problem, Property};
 use aibom_facts::tree::{Kind, NodeId, Tree};
 
@@ -14,11 +16,37 @@ use crate::env::Env;
 /// Most containers of one object that are read.
 const MAX_CONTAINERS: usize = 2_000;
 
-/// The image of a container as written.
+/// The image of a container as written, but for a user or password in front of the registry.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenImage {
     pub(crate) text: String,
     pub(crate) at: Locator,
+}
+
+impl WrittenImage {
+    fn new(text: &str, at: Locator) -> Self {
+        Self { text: without_user(text), at }
+    }
+}
+
+/// No reference holds a user, a password or a token, but people write them in front of the registry; whatever ends with an `@` that
+/// does not begin a digest may be one. It goes before the text is stored anywhere.
+fn without_user(text: &str) -> String {
+    if ImageReference::parse(text).is_ok() {
+        return text.to_owned();
+    }
+    let (name, _) = text.rsplit_once('@').filter(|(name, tail)| is_digest(name, tail)).unwrap_or((text, ""));
+    match name.rfind('@') {
+        Some(at) if at > 0 => format!("[REDACTED:{URI_USERINFO}]{}", &text[at..]),
+        _ => text.to_owned(),
+    }
+}
+
+/// Whether a digest, right or wrong, or a placeholder of one stands behind a name.
+fn is_digest(name: &str, tail: &str) -> bool {
+    let placeholder = tail.starts_with(['$', '{', '<', '%']) && !tail.contains('/');
+    // `user:password@$IMAGE` is no name with a tag for sure.
+    tail.starts_with("sha256:") || tail.starts_with("sha512:") || (placeholder && (name.contains('/') || !name.contains(':')))
 }
 
 /// One container, whatever it was read from.
@@ -75,6 +103,11 @@ impl<'a> Place<'a> {
 
     pub(crate) fn text(&self) -> Option<&'a str> {
         self.tree.text(self.node)
+    }
+
+    /// Its value, of a fraction too.
+    pub(crate) fn value(&self) -> Option<&'a str> {
+        self.tree.value(self.node)
     }
 
     pub(crate) fn scalar(&self) -> Option<&'a str> {
@@ -205,7 +238,7 @@ fn written<'a>(
         env.add_from(list.tree, list.object, list.node);
     }
     let image = item.get("image").and_then(|place| match place.text() {
-        Some(text) if !text.trim().is_empty() => Some(WrittenImage { text: text.to_owned(), at: place.at() }),
+        Some(text) if !text.trim().is_empty() => Some(WrittenImage::new(text, place.at())),
         Some(_) => None,
         None => {
             problems.push(Problem { at: place.at(), message: "the image is not a text".to_owned() });
@@ -250,7 +283,7 @@ fn reported<'a>(
     let at = |locator: &Option<Locator>| locator.as_ref().and_then(|at| resolve(subject, at));
     let image = container.image.as_ref().and_then(|claim| {
         let at = claim.at.first().cloned()?;
-        (!claim.text.trim().is_empty()).then(|| WrittenImage { text: claim.text.clone(), at })
+        (!claim.text.trim().is_empty()).then(|| WrittenImage::new(&claim.text, at))
     });
     Container {
         name: container.name.clone(),

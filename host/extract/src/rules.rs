@@ -292,6 +292,8 @@ struct File {
     #[serde(default)]
     switches: Vec<String>,
     #[serde(default)]
+    ignored: Vec<Spec>,
+    #[serde(default)]
     env: BTreeMap<Use, Vec<Spec>>,
     #[serde(default)]
     env_parameters: BTreeMap<String, Vec<String>>,
@@ -310,6 +312,8 @@ pub enum Meaning {
     Parameter(String),
     /// A switch without a value.
     Switch,
+    /// Nothing, but it takes so many words.
+    Ignored(Values),
 }
 
 /// A runtime with its indices.
@@ -527,6 +531,12 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
     }
     for option in &file.switches {
         add(option, Meaning::Switch)?;
+    }
+    for spec in &file.ignored {
+        let (names, shape) = spec.parts();
+        for option in names {
+            add(&option, Meaning::Ignored(shape.values))?;
+        }
     }
     let mut env = Vec::new();
     for (role, specs) in &file.env {

@@ -28,6 +28,9 @@ const MAX_VALUES: usize = 1000;
 /// The values of one use, in the order in which they are written.
 #[derive(Default)]
 struct Occurrences {
+    /// Directly behind the program or its subcommand.
+    direct: Vec<Value>,
+    /// Behind options.
     positional: Vec<Value>,
     options: Vec<Value>,
     variables: Vec<Value>,
@@ -58,9 +61,14 @@ impl Said {
                     .map(|(name, token)| Value { token, by: hit.by.clone(), name, each })
                     .collect();
                 let known = self.facts.entry(role).or_default();
-                if hit.by.is_empty() { known.positional.extend(found) } else { known.options.extend(found) }
+                let list = match (hit.by.is_empty(), hit.direct) {
+                    (true, true) => &mut known.direct,
+                    (true, false) => &mut known.positional,
+                    (false, _) => &mut known.options,
+                };
+                list.extend(found);
             }
-            Meaning::Switch => {}
+            Meaning::Switch | Meaning::Ignored(_) => {}
         }
     }
 
@@ -72,7 +80,7 @@ impl Said {
                     self.parameters.push((name.clone(), token.as_str().to_owned()));
                 }
             }
-            Meaning::Fact(Use::Arguments, _) | Meaning::Switch => {}
+            Meaning::Fact(Use::Arguments, _) | Meaning::Switch | Meaning::Ignored(_) => {}
             Meaning::Fact(role, shape) => {
                 for token in options::split(token, shape) {
                     if let Some((name, token)) = options::shaped(&token, shape)
@@ -95,16 +103,18 @@ impl Said {
         }
     }
 
-    /// The values of a use, most effective first: positional arguments, options (the last one wins, unless all count), variables.
+    /// The values of a use, most effective first: positional arguments directly behind the program, options (the last one wins, unless
+    /// all count), positional arguments behind options, which may be a value of one of them, variables.
     fn take(&mut self, role: Use) -> Vec<Value> {
-        let Occurrences { mut positional, mut options, variables } = self.facts.remove(&role).unwrap_or_default();
+        let Occurrences { direct: mut values, positional, mut options, variables } = self.facts.remove(&role).unwrap_or_default();
         if !options.last().is_some_and(|last| last.each) {
             options.reverse();
         }
-        positional.extend(options);
-        positional.extend(variables);
-        positional.truncate(MAX_VALUES);
-        positional
+        values.extend(options);
+        values.extend(positional);
+        values.extend(variables);
+        values.truncate(MAX_VALUES);
+        values
     }
 
     pub(crate) fn claims(mut self, reader: &Reader<'_>, catalogue: bool, role: Role, does: Does, out: &mut Reading) {

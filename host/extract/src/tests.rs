@@ -99,6 +99,47 @@ fn a_positional_model_beside_the_option_is_a_conflict() {
 }
 
 #[test]
+fn a_stray_word_behind_an_option_never_replaces_the_declared_model() {
+    for stray in [
+        "--api-key, aaaa, bbbb",
+        "--middleware, a.b, c.d",
+        "--unheard-of, a.b, c/d",
+        "--disable-log-stats, x/y",
+        "--chat-template, /t, junk",
+        r#"--speculative-config, '{"model":"o/d"}', x"#,
+    ] {
+        let found = pod(&[&format!("{{name: a, image: x, command: [vllm, serve, --model, org/m, {stray}]}}")]);
+        let main: Vec<String> = names(&found).into_iter().filter(|name| name.starts_with("main")).collect();
+        assert_eq!(main, ["main org/m"], "{stray}");
+        assert!(!format!("{found:?}").contains("bbbb"), "{stray}");
+    }
+}
+
+#[test]
+fn a_user_or_password_in_front_of_an_image_is_stored_nowhere() {
+    let digest = format!("sha256:{}", "ab".repeat(32));
+    for (image, kept) in [
+        ("user:LEAKpw1@registry.io/vllm/vllm-openai:v1", "registry.io/vllm/vllm-openai:v1"),
+        ("LEAKtok123@registry.io/x/y:v1", "registry.io/x/y:v1"),
+        ("https://user:LEAKpw1@registry.io/x/y:v1", "registry.io/x/y:v1"),
+        ("docker://user:LEAKpw1@registry.io/x/y:v1", "registry.io/x/y:v1"),
+        ("user:LE@AKpw1@registry.io/x/y:v1", "registry.io/x/y:v1"),
+        (&format!("user:LEAKpw1@registry.io/x/y@{digest}"), &format!("registry.io/x/y@{digest}")),
+        ("user:LEAKpw1@registry.io/x/y@sha256:abc", "registry.io/x/y@sha256:abc"),
+    ] {
+        let found = pod(&[&format!("{{name: a, image: '{image}', args: [--model, org/m]}}")]);
+        assert!(!format!("{found:?}").contains("LEAK") && !format!("{found:?}").contains("AKpw1"), "{image}");
+        assert_eq!(unresolved(&found), [format!("image malformed {BASE}/image [REDACTED:uri-userinfo]@{kept}")]);
+    }
+    for (image, why) in [("registry.io/x/y@sha256:abc", "malformed"), ("registry.io/x/y@$DIGEST", "placeholder"), ("x/Y:v1", "malformed")] {
+        let found = pod(&[&format!("{{name: a, image: '{image}'}}")]);
+        assert_eq!(unresolved(&found), [format!("image {why} {BASE}/image {image}")]);
+    }
+    let good = format!("registry.io/x/y:v1@{digest}");
+    assert_eq!(pod(&[&format!("{{name: a, image: '{good}'}}")]).images[0].finding.key.name, good);
+}
+
+#[test]
 fn everything_may_stand_in_command() {
     // B44
     let found = pod(&["{name: a, image: 'python:3.12', command: [python3, -m, vllm.entrypoints.openai.api_server, --model, org/m]}"]);

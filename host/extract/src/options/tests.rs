@@ -18,6 +18,7 @@ fn hits(runtime: &str, positional: &[Use], words: &[&str]) -> Vec<String> {
                 Meaning::Fact(role, _) => format!("{role:?}"),
                 Meaning::Parameter(name) => name.clone(),
                 Meaning::Switch => "switch".to_owned(),
+                Meaning::Ignored(_) => "ignored".to_owned(),
             };
             let values: Vec<&str> = hit.values.iter().map(Token::as_str).collect();
             format!("{what} {}={}", hit.by, values.join(","))
@@ -80,4 +81,15 @@ fn adapters_are_pairs_or_json() {
     assert_eq!(value("sql=/adapters/sql"), Some(("sql".to_owned(), "/adapters/sql".to_owned())));
     assert_eq!(value(r#"{"name":"sql","path":"a/b"}"#), Some(("sql".to_owned(), "a/b".to_owned())));
     assert_eq!(value("a/b"), Some((String::new(), "a/b".to_owned())));
+}
+
+#[test]
+fn a_word_behind_an_unknown_option_is_not_positional() {
+    let model = [Use::Model];
+    for words in [&["--unheard-of", "x.y", "a/b"][..], &["--unheard-of", "a/b"], &["--unheard-of", "1", "2", "a/b"]] {
+        assert_eq!(hits("vllm", &model, words), Vec::<String>::new(), "{words:?}");
+    }
+    assert_eq!(hits("vllm", &model, &["--unheard-of=1", "a/b"]), ["Model =a/b"]);
+    assert_eq!(hits("vllm", &model, &["--unheard-of", "1", "--", "a/b"]), ["Model =a/b"]);
+    assert_eq!(hits("vllm", &model, &["--api-key", "aaaa", "bbbb"]), Vec::<String>::new());
 }
