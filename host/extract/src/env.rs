@@ -88,7 +88,7 @@ impl Env {
                 (Traced::unknown_text(format!("$({name})"), unknown), locate(node))
             } else if let Some(node) = tree.get(entry, "value") {
                 let at = locate(node);
-                let value = if secret { secret_text(name, &at) } else { self.expand(tree.scalar(node).unwrap_or_default()) };
+                let value = if secret { secret_text(name, &at) } else { self.expand(tree.value(node).unwrap_or_default()) };
                 (value, at)
             } else {
                 (Traced::default(), locate(entry))

@@ -105,6 +105,11 @@ impl<'a> Place<'a> {
         self.tree.text(self.node)
     }
 
+    /// Its value, of a fraction too.
+    pub(crate) fn value(&self) -> Option<&'a str> {
+        self.tree.value(self.node)
+    }
+
     pub(crate) fn scalar(&self) -> Option<&'a str> {
         self.tree.scalar(self.node)
     }

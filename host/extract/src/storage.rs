@@ -147,7 +147,7 @@ fn devices<'a>(draft: &mut Draft<'_>, container: &Container<'a>, pods: &mut Pods
                 Some(prefix) => name.starts_with(prefix),
                 None => name == pattern,
             });
-            let Some(count) = quantity.scalar().filter(|count| known && *count != "0") else { continue };
+            let Some(count) = quantity.value().filter(|count| known && *count != "0") else { continue };
             let mut finding = Finding::new(Class::Device, name, Confidence::Declared);
             finding.evidence.push(Evidence {
                 at: quantity.at(),

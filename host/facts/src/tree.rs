@@ -263,6 +263,15 @@ impl Tree {
         }
     }
 
+    /// The value of a text, number or boolean node, as text. Of a fraction it is the value and not what was written (`1.10` is `1.1`):
+    /// good for quantities and settings, not for names. See [`Tree::scalar`].
+    pub fn value(&self, id: NodeId) -> Option<&str> {
+        match self.at_id(id).value {
+            Value::Number(span) => Some(self.span(span)),
+            _ => self.scalar(id),
+        }
+    }
+
     /// The value of a number node that is an integer of 64 bits.
     pub fn integer(&self, id: NodeId) -> Option<i64> {
         match self.at_id(id).value {

@@ -1,6 +1,6 @@
 //! Command line: arguments, logging, exit codes.
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -130,7 +130,7 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) if is_broken_pipe(&error) => ExitCode::from(OK), // `| head` has seen enough
         Err(error) => {
-            eprintln!("error: {}", printable(&format!("{error:#}")));
+            usage::say(&format!("error: {}", printable(&format!("{error:#}"))));
             ExitCode::from(FAILED)
         }
     }
@@ -145,7 +145,12 @@ fn init_logging(verbose: u8) {
         _ => "debug",
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .with_target(false)
+        .init();
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -169,6 +174,10 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let started = Instant::now();
     let folder = plugin_folder(scan.plugins)?;
     let paths = scan::default_paths(scan.paths)?;
+    anyhow::ensure!(
+        scan.kinds.iter().all(|kind| !kind.trim().is_empty()),
+        "--kinds holds an empty kind; leave the flag out to look at all kinds"
+    );
     let workers = scan
         .jobs
         .filter(|jobs| *jobs > 0)
@@ -178,12 +187,16 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let host = Host::new(HostConfig { deadline: OFFLINE_DEADLINE, slots: workers, ..HostConfig::default() })?;
     let (catalogue, refused) = Catalogue::load(&host, &folder)?;
     for error in &refused {
-        eprintln!("error: {}", printable(&error.to_string()));
+        usage::say(&format!("error: {}", printable(&error.to_string())));
     }
     let mut conflicts = 0;
     for (kind, plugins) in catalogue.conflicts() {
         conflicts += 1;
-        eprintln!("error: {} is claimed by the scrapers {}, so none of them reads it; keep one", printable(&kind), plugins.join(" and "));
+        usage::say(&format!(
+            "error: {} is claimed by the scrapers {}, so none of them reads it; keep one",
+            printable(&kind),
+            plugins.join(" and ")
+        ));
     }
     anyhow::ensure!(
         !catalogue.plugins().is_empty(),
@@ -207,46 +220,41 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let pipeline = Pipeline { catalogue: &catalogue, rules: Rules::builtin(), origin: Origin::Manifest, options: &options };
     let (inputs, unlisted) = sources::collect(&paths);
     for error in &unlisted {
-        eprintln!("error: {}", printable(&error.to_string()));
+        usage::say(&format!("error: {}", printable(&error.to_string())));
     }
     let mut writer = Writer::new(BufWriter::new(io::stdout().lock()), scan.output, scan.out_dir.clone(), inputs.len())?;
     let loaded = started.elapsed();
     let began = Instant::now();
-    let plan = Plan { inputs: &inputs, kinds: KindFilter::new(scan.kinds), workers, alone: scan.alone };
+    let plan = Plan { inputs: &inputs, kinds: KindFilter::new(scan.kinds.clone()), workers, alone: scan.alone };
     let presenter = Presenter { format: scan.output, to_folder: scan.out_dir.is_some() };
     let totals = scan::run(&pipeline, &plan, &presenter, &mut writer)?;
     let seconds = began.elapsed().as_secs_f64();
     let written = writer.finish(&totals)?;
+    if !scan.kinds.is_empty() && totals.objects == 0 {
+        usage::say(&format!(
+            "note: no object of {} among the inputs; kinds are given as `Kind` or `group/Kind`, as in `kind: Deployment`",
+            printable(&scan.kinds.join(", "))
+        ));
+    }
     if !scan.quiet {
-        let mut err = io::stderr().lock();
-        writeln!(
-            err,
-            "{} objects in {} files: {} AI workloads, {} without AI, {} of kinds without a scraper; {} failed, {} unreadable",
-            totals.objects,
-            totals.inputs,
-            totals.documented,
-            totals.not_ai,
-            totals.no_scraper,
-            totals.failed,
-            totals.faults + unlisted.len()
-        )?;
+        let unreadable = totals.faults + unlisted.len();
+        usage::say(&format!(
+            "{} objects in {} files: {} AI workloads, {} without AI, {} of kinds without a scraper; {} failed, {unreadable} unreadable",
+            totals.objects, totals.inputs, totals.documented, totals.not_ai, totals.no_scraper, totals.failed
+        ));
         if totals.other > 0 {
-            writeln!(err, "{} documents are no Kubernetes objects (no apiVersion and kind)", totals.other)?;
+            usage::say(&format!("{} documents or list items are no Kubernetes objects (no apiVersion and kind)", totals.other));
         }
         if let Some(folder) = &scan.out_dir {
-            writeln!(err, "{written} documents written to {}", folder.display())?;
+            usage::say(&format!("{written} documents written to {}", folder.display()));
         }
-        write!(
-            err,
-            "{} scrapers loaded in {:.2} s; scanned in {seconds:.2} s, {:.0} objects/s with {workers} workers",
+        let peak = usage::peak_resident_bytes().map_or_else(String::new, |bytes| format!(", peak {} MiB", bytes >> 20));
+        usage::say(&format!(
+            "{} scrapers loaded in {:.2} s; scanned in {seconds:.2} s, {:.0} objects/s with {workers} workers{peak}",
             catalogue.plugins().len(),
             loaded.as_secs_f64(),
             totals.objects as f64 / seconds.max(1e-6)
-        )?;
-        match usage::peak_resident_bytes() {
-            Some(bytes) => writeln!(err, ", peak {} MiB", bytes >> 20)?,
-            None => writeln!(err)?,
-        }
+        ));
     }
     let complete = totals.failed == 0 && totals.faults == 0 && refused.is_empty() && conflicts == 0 && unlisted.is_empty();
     Ok(if complete { OK } else { INCOMPLETE })

@@ -62,6 +62,9 @@ impl Pipeline<'_> {
             Err(reason) => return Outcome::NoScraper(reason),
         };
         let _span = tracing::debug_span!("object", plugin = plugin.name(), object = %reference).entered();
+        if let Some(reason) = given_up(plugin) {
+            return Outcome::Failed { plugin: plugin.name().to_owned(), reason };
+        }
         let way = || {
             let inventory = self.inventory(plugin, reference, tree, root, related)?;
             let document = inventory.is_ai().then(|| aibom_bom::render(&inventory, self.options));
@@ -131,6 +134,16 @@ impl Pipeline<'_> {
         });
         Ok(inventory)
     }
+}
+
+/// Calls at whose deadline a plugin that never answered is not called again: each costs the whole deadline.
+const PATIENCE: u64 = 5;
+
+/// Why a plugin is not called any more.
+fn given_up(plugin: &Plugin) -> Option<String> {
+    let counters = plugin.counters();
+    (counters.outcome("ok") == 0 && counters.outcome("deadline") >= PATIENCE)
+        .then(|| format!("not called: it has not answered once and was ended at its deadline {PATIENCE} times"))
 }
 
 /// Options of a scraper that the administrator has not configured.

@@ -1,4 +1,11 @@
-//! What this process has used so far.
+//! What this process has used so far, and how it speaks to people.
+
+use std::io::Write as _;
+
+/// Writes a line to standard error. Nobody can be told that this failed, so it fails silently; `eprintln!` would panic.
+pub fn say(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
 
 /// Largest resident set of this process, in bytes; none where the system does not tell (it is read from `/proc`).
 pub fn peak_resident_bytes() -> Option<u64> {

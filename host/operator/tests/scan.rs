@@ -70,7 +70,7 @@ fn a_bad_document_is_named_with_its_place_and_the_rest_is_done() {
     let run = run(&["scan", folder.path().to_str().unwrap(), "-o", "json"]);
     assert_eq!(run.code, 2);
     assert_eq!(run.lines().len(), 3);
-    assert!(run.err.contains("a.yaml, document 1, line 12, column 6: "), "{}", run.err);
+    assert!(run.err.contains("a.yaml, document 1, line 13, column 6: "), "{}", run.err);
     assert!(run.err.contains("c.yaml is no UTF-8 text"), "{}", run.err);
 }
 

@@ -272,8 +272,8 @@ impl<'a> Part<'a> {
     }
 
     /// A member that should be a text and that writers of YAML often leave unquoted (`tag: 8`, `value: true`): integers and booleans
-    /// are read and reported, since an API server refuses them. A fraction (`tag: 1.10`) is reported and not read: the host knows its
-    /// value, `1.1`, and not how it was written.
+    /// are read and reported, since an API server refuses them. Of a fraction (`tag: 1.10`) the host knows the value, `1.1`, and not how
+    /// it was written: it is reported, and what is claimed of it counts as derived.
     pub fn scalar(&self, key: &str) -> Option<Text> {
         let (node, at) = self.member(key)?;
         let kind = node.kind();
@@ -283,8 +283,8 @@ impl<'a> Part<'a> {
         let value = node.json();
         if kind == NodeKind::Number && value.contains(['.', 'e', 'E']) {
             let message = format!("expected a string at {}, found a fraction; put it in quotes", at.pointer);
-            self.reader.problem(at, message);
-            return None;
+            self.reader.problem(at.clone(), message);
+            return Some(Found { value, at });
         }
         self.wrong(&at, "a string", kind);
         Some(Found { value, at })

@@ -117,7 +117,7 @@ pub fn read(folder: &Path) -> anyhow::Result<Vec<Fixture>> {
     }
     let mut fixtures = Vec::new();
     for source in sources {
-        let crate::scan::sources::Source::File { path, name } = &source else { continue };
+        let crate::scan::sources::Source::File { path, .. } = &source else { continue };
         if path.extension().is_some_and(|extension| extension == "json") {
             continue;
         }
@@ -136,7 +136,7 @@ pub fn read(folder: &Path) -> anyhow::Result<Vec<Fixture>> {
         }
         ensure!(!objects.is_empty(), "{} holds no object", path.display());
         let object = objects.remove(0);
-        let name = name.trim_end_matches(".yaml").trim_end_matches(".yml").to_owned();
+        let name = path.strip_prefix(&top).unwrap_or(path).with_extension("").display().to_string().replace('\\', "/");
         fixtures.push(Fixture { name, path: path.clone(), object, others: objects });
     }
     Ok(fixtures)

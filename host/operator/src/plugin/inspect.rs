@@ -7,6 +7,7 @@ use aibom_plugin::{Host, HostConfig, KindRef};
 use clap::Args;
 
 use crate::scan::output::printable;
+use crate::usage;
 
 /// Show what a component is: contract, kinds, imports, digest, sizes
 ///
@@ -37,7 +38,7 @@ pub fn run(inspect: &Inspect) -> anyhow::Result<bool> {
         match loaded {
             Err(error) => {
                 good = false;
-                eprintln!("error: {}", printable(&format!("{}: {error:#}", file.display())));
+                usage::say(&format!("error: {}", printable(&format!("{}: {error:#}", file.display()))));
             }
             Ok(plugin) if inspect.json => {
                 let description = plugin.description();

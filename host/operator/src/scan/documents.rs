@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use aibom_facts::object::ObjectRef;
-use aibom_facts::tree::{Kind, NodeId, Tree};
+use aibom_facts::tree::{Kind, MAX_DEPTH, MAX_NODES, NodeId, Tree};
 
 /// Largest input of one file or of standard input, in bytes.
 pub const MAX_INPUT: u64 = 64 << 20;
@@ -69,26 +69,62 @@ pub fn read(text: &str) -> Vec<Document> {
             return documents;
         }
     }
-    split(text).into_iter().enumerate().map(|(index, chunk)| Document { index, content: chunk.parse() }).collect()
+    read_yaml(text)
 }
 
-/// None when the text does not even start with a JSON value. A fault behind good values costs what follows it, not them.
+/// Values of JSON one after the other. None when the text does not even start with one. What follows the last good value is read as YAML
+/// when a `---` stands there, and is one fault otherwise, with the lines of JSON behind it read again.
 fn read_json(text: &str) -> Option<Vec<Document>> {
     let mut documents = Vec::new();
-    for (index, value) in serde_json::Deserializer::from_str(text).into_iter::<Tree>().enumerate() {
-        let content = match value {
-            Ok(tree) => Ok(objects(tree)),
-            Err(_) if index == 0 => return None,
-            Err(error) => {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Tree>();
+    loop {
+        let start = values.byte_offset();
+        let rest = text[start..].trim_start();
+        let from = text.len() - rest.len();
+        if !documents.is_empty() && rest.starts_with("---") {
+            continue_at(&mut documents, text, from, read_yaml(rest));
+            return Some(documents);
+        }
+        match values.next() {
+            None => return Some(documents),
+            Some(Ok(tree)) => documents.push(Document { index: documents.len(), content: Ok(objects(tree)) }),
+            Some(Err(_)) if documents.is_empty() => return None,
+            Some(Err(error)) => {
                 let (line, column) = (Some(error.line()), Some(error.column()));
                 let reason = error.to_string();
                 let reason = reason.rfind(" at line ").map_or(reason.as_str(), |cut| &reason[..cut]).to_owned();
-                Err(Malformed { line, column, reason })
+                documents.push(Document { index: documents.len(), content: Err(Malformed { line, column, reason }) });
+                // The next line that starts a value or a document.
+                let starts = |line: &str| line.starts_with(['{', '[']) || line.starts_with("---");
+                let mut at = from;
+                let next = text[from..].split_inclusive('\n').find_map(|line| {
+                    let start = at;
+                    at += line.len();
+                    (start > from && starts(line)).then_some(start)
+                });
+                if let Some(next) = next {
+                    continue_at(&mut documents, text, next, read(&text[next..]));
+                }
+                return Some(documents);
             }
-        };
-        documents.push(Document { index, content });
+        }
     }
-    Some(documents)
+}
+
+/// Appends documents that were read from a later part of the text.
+fn continue_at(documents: &mut Vec<Document>, text: &str, from: usize, later: Vec<Document>) {
+    let lines = text[..from].matches('\n').count();
+    for mut document in later {
+        document.index = documents.len();
+        if let Err(malformed) = &mut document.content {
+            malformed.line = malformed.line.map(|line| line + lines);
+        }
+        documents.push(document);
+    }
+}
+
+fn read_yaml(text: &str) -> Vec<Document> {
+    split(text).into_iter().enumerate().map(|(index, chunk)| Document { index, content: chunk.parse() }).collect()
 }
 
 /// A document's text and where it starts.
@@ -128,7 +164,9 @@ fn split(text: &str) -> Vec<Chunk<'_>> {
 
 impl Chunk<'_> {
     fn parse(&self) -> Result<Content, Malformed> {
-        let options = serde_saphyr::options! { with_snippet: false };
+        // Size is limited by the input and by the tree. What aliases may blow up keeps the library's own, strict limits.
+        let budget = serde_saphyr::budget! { max_nodes: MAX_NODES, max_events: 4 * MAX_NODES, max_depth: MAX_DEPTH };
+        let options = serde_saphyr::options! { with_snippet: false, budget: budget };
         match serde_saphyr::from_str_with_options::<Tree>(&self.text, options) {
             Ok(tree) => Ok(objects(tree)),
             Err(error) => {
@@ -295,9 +333,62 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_behind_good_json_values_costs_only_what_follows() {
+    fn a_fault_among_json_values_costs_only_itself() {
         let good = r#"{"apiVersion":"v1","kind":"A","metadata":{"name":"a"}}"#;
-        assert_eq!(kinds(&format!("{good}\n{{\"a\": nonsense}}")), ["a", "line 2"]);
+        assert_eq!(
+            kinds(&format!(
+                "{good}
+{{\"a\": nonsense}}
+{good}
+"
+            )),
+            ["a", "line 2", "a"]
+        );
+        assert_eq!(
+            kinds(&format!(
+                "{good}
+---
+apiVersion: v1
+kind: B
+metadata: {{name: b}}
+---
+x: [
+"
+            )),
+            ["a", "b", "line 7"]
+        );
+    }
+
+    #[test]
+    fn a_list_of_several_megabytes_is_read_and_an_alias_bomb_is_not() {
+        let item = "- apiVersion: v1
+  kind: A
+  metadata: {name: a}
+  spec: {a: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]}
+";
+        let text = format!(
+            "apiVersion: v1
+kind: List
+items:
+{}",
+            item.repeat(20_000)
+        );
+        let Ok(Content::Objects { objects, .. }) = read(&text).remove(0).content else { panic!("no objects") };
+        assert_eq!(objects.len(), 20_000);
+        let bomb = (1..40).fold(
+            "a0: &a0 [x, x]
+"
+            .to_owned(),
+            |text, n| {
+                format!(
+                    "{text}a{n}: &a{n} [*a{}, *a{}]
+",
+                    n - 1,
+                    n - 1
+                )
+            },
+        );
+        assert!(read(&bomb).remove(0).content.is_err());
     }
 
     #[test]

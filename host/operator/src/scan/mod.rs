@@ -258,8 +258,13 @@ fn read_input<P: Present>(pipeline: &Pipeline<'_>, input: &Source, plan: &Plan<'
                 result.other += other;
                 for object in objects {
                     if !plan.alone && pipeline.catalogue.is_related(&object.reference) {
-                        let tree = object.tree.view(object.root, Visibility { status: true }).into();
-                        result.siblings.push(Sibling { file: input.name().to_owned(), object: object.reference.clone(), tree });
+                        let tree = object.tree.view(object.root, Visibility { status: true });
+                        result.siblings.push(Sibling {
+                            file: input.name().to_owned(),
+                            object: object.reference.clone(),
+                            sha256: tree.sha256(),
+                            tree: tree.into(),
+                        });
                     }
                     if !plan.kinds.matches(&object.reference) {
                         continue;

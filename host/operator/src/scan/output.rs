@@ -18,6 +18,7 @@ use aibom_facts::redact::Redactor;
 use super::faults::Fault;
 use super::{Finding, Present, Sink, Totals};
 use crate::pipeline::Outcome;
+use crate::usage;
 
 /// Form of the results on standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -116,7 +117,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn say(&self, text: &str) {
-        self.bar.suspend(|| eprintln!("{text}"));
+        self.bar.suspend(|| usage::say(text));
     }
 }
 
@@ -193,7 +194,7 @@ impl<W: Write> Sink<Shown> for Writer<W> {
 
     fn progress(&mut self, done: usize, name: &str) {
         self.bar.set_position(done as u64);
-        self.bar.set_message(name.to_owned());
+        self.bar.set_message(printable(name));
     }
 }
 
@@ -217,9 +218,9 @@ fn row(object: &ObjectRef, inventory: &Inventory) -> [String; 7] {
 
 /// Text of manifests and plugins reaches a terminal here: control characters would be obeyed by it, secrets read from it.
 pub fn printable(text: &str) -> String {
-    let redactor = Redactor::standard();
-    let (text, _) = redactor.redact(text);
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    // Hidden characters first: one of them could keep a rule from seeing a secret.
+    let visible = aibom_facts::text::printable(text);
+    Redactor::standard().redact(&visible).0.into_owned()
 }
 
 /// A folder of documents.
@@ -302,6 +303,6 @@ mod tests {
 
     #[test]
     fn control_characters_do_not_reach_a_terminal() {
-        assert_eq!(printable("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}");
+        assert_eq!(printable("a\u{1b}[31mb\n\u{202e}c"), "a [31mb  c");
     }
 }

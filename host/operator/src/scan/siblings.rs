@@ -21,6 +21,8 @@ pub struct Sibling {
     pub object: ObjectRef,
     /// The object.
     pub tree: Arc<Tree>,
+    /// Hash of the object, to tell copies from rivals.
+    pub sha256: [u8; 32],
 }
 
 /// Objects by group, kind and name.
@@ -41,7 +43,13 @@ impl Siblings {
     pub fn add(&mut self, sibling: Sibling) {
         let object = &sibling.object;
         let key = (object.group.clone(), object.kind.clone(), object.name.clone());
-        self.0.entry(key).or_default().push(sibling);
+        let known = self.0.entry(key).or_default();
+        // One file may hold the same object thousands of times.
+        let same =
+            |other: &Sibling| (&other.file, &other.object.namespace, other.sha256) == (&sibling.file, &object.namespace, sibling.sha256);
+        if !known.last().is_some_and(same) {
+            known.push(sibling);
+        }
     }
 
     /// The objects as seen from an input.
@@ -62,14 +70,17 @@ impl Related for SeenFrom<'_> {
         // A manifest may leave its namespace to the client, so a missing one is that of whoever asks.
         let fits =
             |found: &&Sibling| found.object.namespace == want.namespace || found.object.namespace.is_none() || want.namespace.is_none();
-        let near = |sibling: &Sibling| nearness(&sibling.file, self.file);
-        let mut candidates: Vec<&Sibling> = self.siblings.0.get(&key)?.iter().filter(fits).collect();
-        candidates.sort_by_key(|sibling| std::cmp::Reverse(near(sibling)));
-        let first = *candidates.first()?;
-        let rival = candidates[1..]
-            .iter()
-            .take_while(|sibling| near(sibling) == near(first))
-            .any(|sibling| sibling.tree.sha256() != first.tree.sha256());
+        let mut best: Option<(usize, &Sibling)> = None;
+        let mut rival = false;
+        for sibling in self.siblings.0.get(&key)?.iter().filter(fits) {
+            let near = nearness(&sibling.file, self.file);
+            match best {
+                Some((known, _)) if near < known => {}
+                Some((known, first)) if near == known => rival |= first.sha256 != sibling.sha256,
+                _ => (best, rival) = (Some((near, sibling)), false),
+            }
+        }
+        let (_, first) = best?;
         if rival {
             tracing::warn!(
                 kind = want.kind,
@@ -105,7 +116,7 @@ mod tests {
     fn sibling(file: &str, content: &str) -> Sibling {
         let text = format!(r#"{{"apiVersion":"example.com/v1","kind":"Cache","metadata":{{"name":"c"}},"spec":"{content}"}}"#);
         let tree = Tree::from_json(text.as_bytes()).unwrap();
-        Sibling { file: file.to_owned(), object: ObjectRef::of(&tree).unwrap(), tree: Arc::new(tree) }
+        Sibling { file: file.to_owned(), object: ObjectRef::of(&tree).unwrap(), sha256: tree.sha256(), tree: Arc::new(tree) }
     }
 
     fn found(siblings: &Siblings, file: &str) -> Option<String> {
