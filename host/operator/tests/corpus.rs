@@ -115,6 +115,8 @@ fn both_versions_of_a_graph_give_the_same_facts() {
 const EXPLAINED: &[(&str, &str)] = &[
     // Another registry was written in.
     ("/agg-with-config.yaml", "image"),
+    // The graph was given another name.
+    ("/agg_logging.yaml", "is in one of them only"),
     // Components were given other types, two of them other names.
     ("/trtllm__deploy__disagg-multinode.yaml", "dynamo.component.type"),
     ("/disagg_kvbm_tp2.yaml", "dynamo.component.type"),

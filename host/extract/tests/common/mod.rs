@@ -44,7 +44,7 @@ impl Object<'_> {
     }
 
     fn text(&self, pointer: &str) -> Option<String> {
-        self.node(pointer).and_then(|node| self.tree.scalar(node)).map(str::to_owned)
+        self.node(pointer).and_then(|node| self.tree.value(node)).map(str::to_owned)
     }
 
     fn place(&self, pointer: &str) -> Option<Locator> {
