@@ -10,13 +10,18 @@ use crate::{Artifact, MAX_BYTES};
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
     /// The folder or file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {cause}", path.display())]
     Unreadable {
         /// The folder or file.
         path: PathBuf,
-        /// What the system said.
-        #[source]
-        source: std::io::Error,
+        /// What the system said. It is part of the message, and so no source of its own.
+        cause: std::io::Error,
+    },
+    /// A pipe, a device, a folder.
+    #[error("{} is no regular file; a plugin is a file that holds one WebAssembly component", path.display())]
+    NoFile {
+        /// What was named.
+        path: PathBuf,
     },
     /// The file is larger than [`MAX_BYTES`].
     #[error("{} has more than {MAX_BYTES} bytes, the most a plugin may have; build it with opt-level \"s\" and link-time optimisation", path.display())]
@@ -31,7 +36,7 @@ pub enum DirectoryError {
 /// # Errors
 /// The outer error is the folder's, an inner one a file's.
 pub fn read(folder: &Path) -> Result<Vec<Result<Artifact, DirectoryError>>, DirectoryError> {
-    let unreadable = |source| DirectoryError::Unreadable { path: folder.to_owned(), source };
+    let unreadable = |cause| DirectoryError::Unreadable { path: folder.to_owned(), cause };
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
@@ -48,7 +53,11 @@ pub fn read(folder: &Path) -> Result<Vec<Result<Artifact, DirectoryError>>, Dire
 /// # Errors
 /// The file cannot be read or is too large.
 pub fn read_file(path: &Path) -> Result<Artifact, DirectoryError> {
-    let unreadable = |source| DirectoryError::Unreadable { path: path.to_owned(), source };
+    let unreadable = |cause| DirectoryError::Unreadable { path: path.to_owned(), cause };
+    // Opening a pipe would wait for a writer.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(DirectoryError::NoFile { path: path.to_owned() });
+    }
     let mut bytes = Vec::new();
     // The size a file system reports can change between the question and the read: the read itself is limited.
     File::open(path).map_err(unreadable)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
@@ -83,6 +92,11 @@ mod tests {
         let artifacts = read(folder.path()).unwrap();
         assert!(matches!(artifacts[0], Err(DirectoryError::TooLarge { .. })));
         assert!(artifacts[1].is_ok());
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused() {
+        assert!(matches!(read_file(&std::env::temp_dir()), Err(DirectoryError::NoFile { .. })));
     }
 
     #[test]

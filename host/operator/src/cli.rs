@@ -229,7 +229,7 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let presenter = Presenter { format: scan.output, to_folder: scan.out_dir.is_some() };
     let totals = scan::run(&pipeline, &plan, &presenter, &mut writer)?;
     let seconds = began.elapsed().as_secs_f64();
-    let written = writer.finish(&totals)?;
+    let (written, unwritten) = writer.finish(&totals)?;
     if !scan.kinds.is_empty() && totals.objects == 0 {
         usage::say(&format!(
             "note: no object of {} among the inputs; kinds are given as `Kind` or `group/Kind`, as in `kind: Deployment`",
@@ -256,7 +256,8 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
             totals.objects as f64 / seconds.max(1e-6)
         ));
     }
-    let complete = totals.failed == 0 && totals.faults == 0 && refused.is_empty() && conflicts == 0 && unlisted.is_empty();
+    let complete =
+        totals.failed == 0 && totals.faults == 0 && refused.is_empty() && conflicts == 0 && unwritten == 0 && unlisted.is_empty();
     Ok(if complete { OK } else { INCOMPLETE })
 }
 

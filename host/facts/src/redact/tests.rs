@@ -126,7 +126,7 @@ fn ordinary_text_is_left_alone() {
         "meta-llama/Llama-3.1-8B-Instruct",
         "xai-org/grok-1",
         "repo:Q4_K_M",
-        "/root/.cache/huggingface/hf_modules/transformers_modules",
+        "/opt/cache/huggingface/hf_modules/transformers_modules",
         "pip install hf_transfer hf_hub_download",
         "HF_HUB_ENABLE_HF_TRANSFER=1",
         "nvapi-NVKEY",

@@ -59,6 +59,11 @@ pub fn run(new: &New) -> anyhow::Result<()> {
     ensure!(!target.exists(), "{} exists already; choose another name or --dir", target.display());
     let plural = new.plural.clone().unwrap_or_else(|| format!("{}s", kind.to_ascii_lowercase()));
     let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    ensure!(
+        plural.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
+        "`{plural}` is no plural: use lower-case letters, digits and `-`, as in the CRD's `names.plural`"
+    );
+    ensure!(!RESERVED.contains(&new.name.as_str()), "`{}` cannot name a crate: it is a word of Rust", new.name);
     let dir = new.dir.canonicalize().with_context(|| format!("there is no folder {}", new.dir.display()))?;
     let sdk_path = relative(&dir.join(&new.name), &sdk).display().to_string().replace('\\', "/");
     let fill = |template: &str| {
@@ -80,6 +85,14 @@ pub fn run(new: &New) -> anyhow::Result<()> {
     println!("{} is ready. Its README says how to build and test it.", target.display());
     Ok(())
 }
+
+/// Names that cargo refuses.
+const RESERVED: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else", "enum", "extern",
+    "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv",
+    "pub", "ref", "return", "self", "static", "struct", "super", "test", "trait", "true", "try", "type", "typeof", "unsafe", "unsized",
+    "use", "virtual", "where", "while", "yield",
+];
 
 /// The way from one folder to another, so that both can be moved together. Both are absolute and without links.
 fn relative(from: &Path, to: &Path) -> PathBuf {

@@ -134,32 +134,56 @@ struct Chunk<'a> {
     line: usize,
 }
 
-/// Cuts at lines that start with `---` followed by white space or nothing. What stands before the first of them counts as a document
-/// only when it holds more than comments and directives, as YAML has it.
+/// Cuts at lines that start with `---` or `...` followed by white space or nothing. What stands before a `---` counts as a document only
+/// when it holds more than comments and directives, as YAML has it; directives (`%…`) stay with the document that they are for.
 fn split(text: &str) -> Vec<Chunk<'_>> {
-    let mut chunks = Vec::new();
-    let mut start = 0;
-    let mut start_line = 0;
-    let mut explicit = false;
-    let mut offset = 0;
-    let mut push = |from: usize, to: usize, line: usize, explicit: bool| {
-        let body = &text[from..to];
-        if !explicit && body.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#') || line.starts_with('%')) {
-            return;
-        }
-        // The marker becomes blanks, so that what follows it on its line keeps its place.
-        let text = if explicit { format!("   {}", &body[3..]).into() } else { body.into() };
-        chunks.push(Chunk { text, line });
+    let is_marker = |line: &str, marker: &str| {
+        line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
     };
+    let is_bare =
+        |body: &str| body.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#') || line.starts_with('%'));
+    let mut chunks = Vec::new();
+    let mut chunk = Start { offset: 0, line: 0, marked: false, directives: false };
+    let mut offset = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
-        if line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n'])) {
-            push(start, offset, start_line, explicit);
-            (start, start_line, explicit) = (offset, number, true);
+        let body = &text[chunk.offset..offset];
+        if is_marker(line, "---") {
+            if !chunk.marked && is_bare(body) && body.lines().any(|line| line.starts_with('%')) {
+                (chunk.marked, chunk.directives) = (true, true);
+            } else {
+                chunk.push(text, offset, is_bare, &mut chunks);
+                chunk = Start { offset, line: number, marked: true, directives: false };
+            }
+        } else if is_marker(line, "...") {
+            chunk.push(text, offset, is_bare, &mut chunks);
+            chunk = Start { offset: offset + line.len(), line: number + 1, marked: false, directives: false };
         }
         offset += line.len();
     }
-    push(start, text.len(), start_line, explicit);
+    chunk.push(text, text.len(), is_bare, &mut chunks);
     chunks
+}
+
+/// Where a chunk starts.
+struct Start {
+    offset: usize,
+    line: usize,
+    /// It has its `---`, as the first line or behind directives.
+    marked: bool,
+    /// Directives stand before its `---`.
+    directives: bool,
+}
+
+impl Start {
+    fn push<'a>(&self, text: &'a str, end: usize, is_bare: impl Fn(&str) -> bool, chunks: &mut Vec<Chunk<'a>>) {
+        let body = &text[self.offset..end];
+        if !self.marked && is_bare(body) {
+            return;
+        }
+        // A marker at the start becomes blanks, so that what follows it on its line keeps its place.
+        let text = if self.marked && !self.directives { format!("   {}", &body[3..]).into() } else { body.into() };
+        chunks.push(Chunk { text, line: self.line });
+    }
 }
 
 impl Chunk<'_> {
@@ -283,6 +307,14 @@ mod tests {
     #[test]
     fn a_document_without_a_marker_is_the_first() {
         assert_eq!(kinds("apiVersion: v1\nkind: A\nmetadata: {name: a}\n--- # second\nx: 1\n"), ["a", "other"]);
+    }
+
+    #[test]
+    fn ends_of_documents_and_directives_are_read_as_yaml_has_them() {
+        let object = |name: &str| format!("apiVersion: v1\nkind: A\nmetadata: {{name: {name}}}\n");
+        assert_eq!(kinds(&format!("{}...\n{}", object("a"), object("b"))), ["a", "b"]);
+        assert_eq!(kinds(&format!("%YAML 1.2\n---\n{}...\n%YAML 1.2\n---\n{}", object("a"), object("b"))), ["a", "b"]);
+        assert_eq!(kinds(&format!("{}...\n# end\n", object("a"))), ["a"]);
     }
 
     #[test]

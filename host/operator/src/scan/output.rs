@@ -75,6 +75,8 @@ pub struct Writer<W> {
     format: Format,
     rows: Vec<[String; 7]>,
     folder: Option<Folder>,
+    /// Documents that could not be written to the folder.
+    unwritten: usize,
     bar: ProgressBar,
 }
 
@@ -91,11 +93,11 @@ impl<W: Write> Writer<W> {
             bar.set_style(style);
         }
         let folder = folder.map(Folder::create).transpose()?;
-        Ok(Self { out, format, rows: Vec::new(), folder, bar })
+        Ok(Self { out, format, rows: Vec::new(), folder, unwritten: 0, bar })
     }
 
-    /// Writes what was kept back and returns how many documents went to the folder.
-    pub fn finish(mut self, totals: &Totals) -> anyhow::Result<usize> {
+    /// Writes what was kept back and returns how many documents went to the folder, and how many could not.
+    pub fn finish(mut self, totals: &Totals) -> anyhow::Result<(usize, usize)> {
         self.bar.finish_and_clear();
         if self.format == Format::Table && !self.rows.is_empty() {
             let mut table = Table::new();
@@ -113,7 +115,7 @@ impl<W: Write> Writer<W> {
             writeln!(self.out, "no AI workload found in {} objects", totals.objects)?;
         }
         self.out.flush()?;
-        Ok(self.folder.map_or(0, |folder| folder.written))
+        Ok((self.folder.map_or(0, |folder| folder.written), self.unwritten))
     }
 
     fn say(&self, text: &str) {
@@ -179,7 +181,11 @@ impl<W: Write> Sink<Shown> for Writer<W> {
             self.say(complaint);
         }
         if let (Some(folder), Some((stem, json))) = (&mut self.folder, &shown.file) {
-            folder.write(stem, json)?;
+            // The other documents and the table are still worth having.
+            if let Err(error) = folder.write(stem, json) {
+                self.unwritten += 1;
+                self.say(&printable(&format!("error: {error:#}")));
+            }
         }
         self.rows.extend(shown.row);
         if let Some(line) = &shown.line {
@@ -249,11 +255,18 @@ impl Folder {
     }
 }
 
-/// Writes beside the target and renames, so that nobody reads half a document.
+/// Writes beside the target and renames, so that nobody reads half a document. What stands where the unfinished file belongs is removed
+/// and never followed: it may be a link to somewhere else.
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let unfinished = path.with_extension("json.part");
-    fs::write(&unfinished, text)?;
-    fs::rename(&unfinished, path)
+    let _ = fs::remove_file(&unfinished);
+    let written =
+        fs::OpenOptions::new().write(true).create_new(true).open(&unfinished).and_then(|mut file| file.write_all(text.as_bytes()));
+    let done = written.and_then(|()| fs::rename(&unfinished, path));
+    if done.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    }
+    done
 }
 
 /// `<namespace>.<kind>.<group>.<name>` in characters every file system takes. Names of objects are hostile input: `../x` stays here.
@@ -262,7 +275,7 @@ fn file_stem(object: &ObjectRef) -> String {
     let parts: Vec<String> = parts
         .into_iter()
         .map(|part| {
-            let safe: String = part
+            let safe: String = printable(part)
                 .chars()
                 .take(100)
                 .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c.to_ascii_lowercase() } else { '_' })

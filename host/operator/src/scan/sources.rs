@@ -24,13 +24,12 @@ pub enum Source {
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The system refused.
-    #[error("cannot read {name}: {source}")]
+    #[error("cannot read {name}: {cause}")]
     Unreadable {
         /// File or folder.
         name: String,
-        /// What the system said.
-        #[source]
-        source: io::Error,
+        /// What the system said. It is part of the message, and so no source of its own.
+        cause: io::Error,
     },
     /// Larger than [`MAX_INPUT`].
     #[error("{name} has more than {} MiB; split it, or pipe the part to scan into `k8s-aibom scan -`", MAX_INPUT >> 20)]
@@ -76,10 +75,10 @@ pub fn collect(paths: &[PathBuf]) -> (Vec<Source>, Vec<SourceError>) {
 const MAX_FOLDERS: usize = 64;
 
 fn walk(folder: &Path, sources: &mut Vec<Source>, errors: &mut Vec<SourceError>, depth: usize) {
-    let unreadable = |source| SourceError::Unreadable { name: folder.display().to_string(), source };
+    let unreadable = |cause| SourceError::Unreadable { name: folder.display().to_string(), cause };
     let entries = match fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
         Ok(entries) => entries,
-        Err(source) => return errors.push(unreadable(source)),
+        Err(cause) => return errors.push(unreadable(cause)),
     };
     let mut entries: Vec<_> = entries.into_iter().map(|entry| (entry.path(), entry.file_type())).collect();
     entries.sort_by(|left, right| left.0.cmp(&right.0));
@@ -97,8 +96,14 @@ fn walk(folder: &Path, sources: &mut Vec<Source>, errors: &mut Vec<SourceError>,
                 let name = path.display().to_string();
                 sources.push(Source::File { path, name });
             }
+            // A link that leads nowhere, or in a ring.
+            Ok(file_type) if is_manifest(&path) && file_type.is_symlink() => {
+                if let Err(cause) = fs::metadata(&path) {
+                    errors.push(SourceError::Unreadable { name: path.display().to_string(), cause });
+                }
+            }
             Ok(_) => {}
-            Err(source) => errors.push(SourceError::Unreadable { name: path.display().to_string(), source }),
+            Err(cause) => errors.push(SourceError::Unreadable { name: path.display().to_string(), cause }),
         }
     }
 }
@@ -123,7 +128,7 @@ impl Source {
     /// # Errors
     /// Unreadable, larger than [`MAX_INPUT`], or no UTF-8.
     pub fn read(&self) -> Result<String, SourceError> {
-        let unreadable = |source| SourceError::Unreadable { name: self.name().to_owned(), source };
+        let unreadable = |cause| SourceError::Unreadable { name: self.name().to_owned(), cause };
         let bytes = match self {
             Self::Stdin => limited(io::stdin().lock()),
             Self::File { path, .. } => File::open(path).and_then(limited),
