@@ -176,13 +176,16 @@ impl<'a> Reader<'a> {
         if lines.iter().any(|line| argv::find(self.rules, line).is_some()) {
             return lines;
         }
-        let entrypoint = images
-            .iter()
-            .filter(|found| found.strength > Strength::Weak)
-            .map(|found| &self.rules.runtimes[found.runtime].images.entrypoint);
-        if let Some(words) = entrypoint.into_iter().find(|words| !words.is_empty()) {
+        let entrypoint =
+            images.iter().filter(|found| found.strength > Strength::Weak).map(|found| &self.rules.runtimes[found.runtime].images);
+        if let Some(own) = entrypoint.into_iter().find(|own| !own.entrypoint.is_empty()) {
             let at = self.container.image.as_ref().map(|image| image.at.clone()).unwrap_or_default();
-            let prefix = words.iter().map(|word| Token { text: Traced::plain(word), at: at.clone(), source: Source::ImagePattern });
+            let arguments: &[String] = if plain.tokens.is_empty() { &own.arguments } else { &[] };
+            let prefix = own.entrypoint.iter().chain(arguments).map(|word| Token {
+                text: Traced::plain(word),
+                at: at.clone(),
+                source: Source::ImagePattern,
+            });
             return vec![CommandLine::plain(prefix.chain(plain.tokens).collect())];
         }
         // One argument with blanks is a script for the shell that an operator puts in front.

@@ -192,6 +192,8 @@ fn repositories<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec
 pub struct Images {
     /// Words in front of the arguments when a container has no command.
     pub entrypoint: Vec<String>,
+    /// Arguments that the image runs its entrypoint with when a container has neither command nor arguments.
+    pub arguments: Vec<String>,
     /// Known repositories. Their path below the host also recognises copies when it has two segments or more.
     #[serde(deserialize_with = "repositories")]
     pub repositories: Vec<Repository>,

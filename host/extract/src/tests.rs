@@ -156,6 +156,14 @@ fn arguments_alone_follow_the_entrypoint_of_the_image() {
 }
 
 #[test]
+fn an_image_alone_runs_with_its_own_arguments() {
+    let found = pod(&["{name: a, image: 'ollama/ollama:0.5.4'}"]);
+    assert_eq!(found.runtimes[0].finding.key.name, "ollama");
+    let tool = pod(&["{name: a, image: 'ollama/ollama:0.5.4', args: [list]}"]);
+    assert!(tool.runtimes.is_empty());
+}
+
+#[test]
 fn the_last_of_a_repeated_option_wins_and_all_are_kept() {
     // B45
     let found = pod(&["{name: a, image: 'vllm/vllm-openai', args: [--model, org/a, --model=org/b]}"]);

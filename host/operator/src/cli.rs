@@ -75,7 +75,7 @@ struct Scan {
     /// Also write one document per AI workload into this folder
     #[arg(long, value_name = "DIR")]
     out_dir: Option<PathBuf>,
-    /// Folder of scrapers (*.wasm) [default: the built-in ones beside the binary]
+    /// Folder of scrapers (*.wasm) to use instead of the built-in ones [default: `plugins` beside the binary or one folder up]
     #[arg(long, value_name = "DIR", env = "K8S_AIBOM_PLUGINS")]
     plugins: Option<PathBuf>,
     /// Only objects of these kinds, as `Kind` or `group/Kind`
@@ -229,6 +229,7 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let presenter = Presenter { format: scan.output, to_folder: scan.out_dir.is_some() };
     let totals = scan::run(&pipeline, &plan, &presenter, &mut writer)?;
     let seconds = began.elapsed().as_secs_f64();
+    let unread = writer.unread();
     let (written, unwritten) = writer.finish(&totals)?;
     if !scan.kinds.is_empty() && totals.objects == 0 {
         usage::say(&format!(
@@ -242,6 +243,10 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
             "{} objects in {} files: {} AI workloads, {} without AI, {} of kinds without a scraper; {} failed, {unreadable} unreadable",
             totals.objects, totals.inputs, totals.documented, totals.not_ai, totals.no_scraper, totals.failed
         ));
+        if !unread.is_empty() {
+            let more = if unread.len() > 8 { format!(" and {} more kinds", unread.len() - 8) } else { String::new() };
+            usage::say(&format!("no scraper reads: {}{more}", unread[..unread.len().min(8)].join(", ")));
+        }
         if totals.other > 0 {
             usage::say(&format!("{} documents or list items are no Kubernetes objects (no apiVersion and kind)", totals.other));
         }

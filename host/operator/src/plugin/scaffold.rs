@@ -11,7 +11,7 @@ use clap::Args;
 /// The crate reads a pod template at /spec/template of the kind, which is where most kinds keep one; change it to what your kind says.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  k8s-aibom plugin new widgets --kind serving.example.com/v1/Widget --sdk plugins/sdk\n\
-                        Then build it as the guide in its README says, and run\n  k8s-aibom plugin test widgets.wasm --fixtures widgets --bless")]
+                        Its README says how to build it; then\n  k8s-aibom plugin test widgets/widgets.wasm --fixtures widgets")]
 pub struct New {
     /// Name of the scraper: lower-case letters, digits, `-`
     name: String,

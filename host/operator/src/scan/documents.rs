@@ -202,6 +202,9 @@ impl Chunk<'_> {
                 if let Some(cut) = reason.rfind(" at line ") {
                     reason.truncate(cut);
                 }
+                if self.text.contains("{{") {
+                    reason.push_str(" (this looks like a Helm template: scan the output of `helm template`)");
+                }
                 Err(Malformed {
                     line: line.map(|line| line + self.line),
                     column,

@@ -58,6 +58,8 @@ pub struct Shown {
     row: Option<[String; 7]>,
     /// Stem of a file's name and its content.
     file: Option<(String, String)>,
+    /// Kind that no scraper reads.
+    unread: Option<String>,
 }
 
 /// Presents findings in a format.
@@ -77,8 +79,13 @@ pub struct Writer<W> {
     folder: Option<Folder>,
     /// Documents that could not be written to the folder.
     unwritten: usize,
+    /// Kinds that no scraper reads, with how many objects.
+    unread: BTreeMap<String, usize>,
     bar: ProgressBar,
 }
+
+/// Most kinds without a scraper that are told apart.
+const MOST_KINDS: usize = 1000;
 
 impl<W: Write> Writer<W> {
     /// A writer. A progress bar is shown on a terminal when there is more than one input.
@@ -93,7 +100,14 @@ impl<W: Write> Writer<W> {
             bar.set_style(style);
         }
         let folder = folder.map(Folder::create).transpose()?;
-        Ok(Self { out, format, rows: Vec::new(), folder, unwritten: 0, bar })
+        Ok(Self { out, format, rows: Vec::new(), folder, unwritten: 0, unread: BTreeMap::new(), bar })
+    }
+
+    /// Kinds that no scraper reads, most frequent first, as `apiVersion Kind (count)`.
+    pub fn unread(&self) -> Vec<String> {
+        let mut kinds: Vec<_> = self.unread.iter().collect();
+        kinds.sort_by_key(|(kind, count)| (std::cmp::Reverse(**count), kind.as_str()));
+        kinds.into_iter().map(|(kind, count)| format!("{kind} ({count})")).collect()
     }
 
     /// Writes what was kept back and returns how many documents went to the folder, and how many could not.
@@ -112,7 +126,15 @@ impl<W: Write> Writer<W> {
             }
         }
         if self.format == Format::Table && totals.documented == 0 {
-            writeln!(self.out, "no AI workload found in {} objects", totals.objects)?;
+            let read = totals.documented + totals.not_ai;
+            let unread = totals.objects - read;
+            if totals.objects == 0 {
+                writeln!(self.out, "nothing was looked at: no Kubernetes object among the inputs")?;
+            } else if unread == 0 {
+                writeln!(self.out, "no AI workload in {read} objects")?;
+            } else {
+                writeln!(self.out, "no AI workload in {read} objects; {unread} more could not be looked at")?;
+            }
         }
         self.out.flush()?;
         Ok((self.folder.map_or(0, |folder| folder.written), self.unwritten))
@@ -127,13 +149,16 @@ impl Present for Presenter {
     type Shown = Shown;
 
     fn present(&self, finding: Finding) -> Shown {
-        let mut shown = Shown { complaint: None, line: None, row: None, file: None };
+        let mut shown = Shown { complaint: None, line: None, row: None, file: None, unread: None };
         let (name, reason) = match &finding.outcome {
             Outcome::Documented { .. } => ("documented", None),
             Outcome::NotAi => ("not-ai", None),
             Outcome::NoScraper(reason) => ("no-scraper", Some(reason.to_string())),
             Outcome::Failed { plugin, reason } => ("error", Some(format!("scraper `{plugin}`: {reason}"))),
         };
+        if let Outcome::NoScraper(_) = &finding.outcome {
+            shown.unread = Some(printable(&format!("{} {}", finding.object.api_version(), finding.object.kind)));
+        }
         if let Outcome::Failed { plugin, reason } = &finding.outcome {
             let place = format!("{}, document {}, {}", finding.file, finding.document, finding.object);
             shown.complaint = Some(printable(&format!("error: {place}: the scraper `{plugin}` failed: {reason}")));
@@ -186,6 +211,9 @@ impl<W: Write> Sink<Shown> for Writer<W> {
                 self.unwritten += 1;
                 self.say(&printable(&format!("error: {error:#}")));
             }
+        }
+        if let Some(kind) = shown.unread.filter(|kind| self.unread.len() < MOST_KINDS || self.unread.contains_key(kind)) {
+            *self.unread.entry(kind).or_default() += 1;
         }
         self.rows.extend(shown.row);
         if let Some(line) = &shown.line {

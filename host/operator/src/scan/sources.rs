@@ -108,10 +108,13 @@ fn walk(folder: &Path, sources: &mut Vec<Source>, errors: &mut Vec<SourceError>,
     }
 }
 
+/// Documents of an earlier scan are no manifests.
 fn is_manifest(path: &Path) -> bool {
-    path.extension()
-        .and_then(|extension| extension.to_str())
-        .is_some_and(|extension| ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
+    !path.to_string_lossy().ends_with(".cdx.json")
+        && path
+            .extension()
+            .and_then(|extension| extension.to_str())
+            .is_some_and(|extension| ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
 }
 
 impl Source {
