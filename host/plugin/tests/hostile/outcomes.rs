@@ -1,4 +1,4 @@
-//! Guests that have to be ended, and guests that answer with a failure.
+//! Guests that have to be ended, and guests that answer with a failure (bug shape B64: loop, memory, output, recursion, trap, log).
 
 use std::fmt::Write as _;
 use std::time::Duration;

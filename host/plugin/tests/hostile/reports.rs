@@ -1,4 +1,4 @@
-//! Guests whose reports do not hold.
+//! Guests whose reports do not hold (bug shape B65: places that are none, other objects, control characters, a million facts).
 
 use aibom_facts::report::{Basis, Duty};
 use aibom_plugin::{Change, Refusal};
