@@ -72,7 +72,7 @@ pub fn collect(paths: &[PathBuf]) -> (Vec<Source>, Vec<SourceError>) {
 }
 
 /// Deepest nesting of folders that is followed.
-const MAX_FOLDERS: usize = 64;
+pub const MAX_FOLDERS: usize = 64;
 
 fn walk(folder: &Path, sources: &mut Vec<Source>, errors: &mut Vec<SourceError>, depth: usize) {
     let unreadable = |cause| SourceError::Unreadable { name: folder.display().to_string(), cause };
