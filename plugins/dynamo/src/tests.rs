@@ -148,7 +148,7 @@ fn a_mount_without_a_volume_is_a_claim_of_that_name() {
     let volumes: Vec<_> = items(&report, "volume").iter().map(|item| item.name.text.as_str()).collect();
     assert_eq!(volumes, ["heron-weights", "heron-kernels"]);
     let cache: Vec<_> = items(&report, "volume")[1].properties.iter().map(|p| (p.name.as_str(), p.value.text.as_str())).collect();
-    assert_eq!(cache, [("volume.mountPath", "/root/.cache"), ("dynamo.volume.compilationCache", "true")]);
+    assert_eq!(cache, [("volume.mountPath", "/opt/cache"), ("dynamo.volume.compilationCache", "true")]);
     assert_eq!(items(&graph("services-of-2025"), "volume")[0].name.text, "ibis-weights");
 }
 
