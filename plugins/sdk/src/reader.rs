@@ -450,10 +450,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unquoted_fraction_is_reported_and_not_read() {
+    fn an_unquoted_fraction_is_reported_and_read_by_its_value() {
         let (reader, object) = (Reader::new(), node("{tag: 1.10, power: 1e30, quoted: '1.10'}"));
         let part = reader.read(&object);
-        assert!(part.scalar("tag").is_none() && part.scalar("power").is_none());
+        assert_eq!(part.scalar("tag").unwrap().value, "1.1");
+        assert!(part.scalar("power").is_some());
         assert_eq!(part.scalar("quoted").unwrap().value, "1.10");
         assert_eq!(
             messages(&reader),
