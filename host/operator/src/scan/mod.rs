@@ -291,7 +291,7 @@ fn read_input<P: Present>(pipeline: &Pipeline<'_>, input: &Source, plan: &Plan<'
     result
 }
 
-/// Paths to scan when none is given: nothing is guessed.
+/// The paths to scan; naming none is an error, since nothing is guessed.
 pub fn default_paths(paths: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
     anyhow::ensure!(
         !paths.is_empty(),
