@@ -5,11 +5,11 @@ use std::time::Duration;
 use aibom_facts::tree::Tree;
 use aibom_plugin::{Allocation, AllocationChoice, Host, HostConfig, HostError, Step};
 
-use crate::support::{component, host, load, object, plugin, widget};
+use crate::support::{component, hasty_host, host, load, object, plugin, widget};
 
 #[test]
 fn a_guest_that_never_describes_itself_is_not_loaded() {
-    let error = host().load("describe_spin", &component("describe_spin")).unwrap_err();
+    let error = hasty_host().load("describe_spin", &component("describe_spin")).unwrap_err();
     assert_eq!(error.step, Step::Probe);
     assert!(error.found.starts_with("deadline: "), "{error}");
     assert_eq!(error.plugin, "describe_spin");

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use aibom_facts::tree::Tree;
 use aibom_plugin::{Host, HostConfig, Plugin};
@@ -15,8 +16,15 @@ pub fn component(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask build-plugins` first", path.display()))
 }
 
-/// The host that tests share, with the settings of production.
+/// The host that tests share. Its deadline is far away, so that on a busy machine no guest reaches it before the limit that it is made for;
+/// all else is as in production.
 pub fn host() -> &'static Host {
+    static HOST: OnceLock<Host> = OnceLock::new();
+    HOST.get_or_init(|| Host::new(HostConfig { deadline: Duration::from_mins(1), ..HostConfig::default() }).unwrap())
+}
+
+/// A host with the settings of production, for guests that would never end by themselves.
+pub fn hasty_host() -> &'static Host {
     static HOST: OnceLock<Host> = OnceLock::new();
     HOST.get_or_init(|| Host::new(HostConfig::default()).unwrap())
 }
@@ -26,9 +34,9 @@ pub fn load(host: &Host, name: &str) -> Plugin {
     host.load(name, &component(name)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A guest of `tests/hostile` on the shared host.
+/// A guest of `tests/hostile` on the shared host; the one that spins on the one that ends it soon.
 pub fn plugin(name: &str) -> Plugin {
-    load(host(), name)
+    load(if name == "spin" { hasty_host() } else { host() }, name)
 }
 
 /// An object.
