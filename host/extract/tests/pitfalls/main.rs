@@ -1,0 +1,8 @@
+//! What is easily got wrong about images, command lines and variables of programs: a container in, everything that is read from it out.
+//!
+//! One file per group of programs. How to write a case is told in [`support`].
+
+mod jobs;
+mod platforms;
+mod servers;
+mod support;

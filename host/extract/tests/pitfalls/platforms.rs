@@ -1,0 +1,1 @@
+//! Agents, vector stores, gateways and hosted APIs.
