@@ -8,8 +8,19 @@ use anyhow::{Context, Result, bail};
 use crate::workspace::Workspace;
 
 /// Kinds and platforms that only plugins and data files may name: the host treats every kind alike.
-const KIND_NAMES: [&str; 10] =
-    ["dynamo", "nimservice", "leaderworkerset", "inferenceservice", "kserve", "cronjob", "grove", "rayservice", "kaito", "nimcache"];
+const KIND_NAMES: [&str; 11] = [
+    "dynamo",
+    "nimservice",
+    "leaderworkerset",
+    "disaggregatedset",
+    "inferenceservice",
+    "kserve",
+    "cronjob",
+    "grove",
+    "rayservice",
+    "kaito",
+    "nimcache",
+];
 
 /// A module that is longer holds more than one idea.
 const MAX_LINES: usize = 700;
