@@ -6,7 +6,7 @@
 
 use aibom_facts::image::{CanonicalImage, ImageReference};
 
-use crate::rules::{Does, Repository, Rules};
+use crate::rules::{Does, Repository, Rules, Star};
 
 /// How well an image matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,8 +32,10 @@ pub struct ImageMatch {
     pub pattern: String,
     /// Index of the engine inside.
     pub(crate) engine: Option<usize>,
-    /// The model that the path names.
+    /// The model that the image is named after or holds.
     pub model: Option<String>,
+    /// The tag is the runtime's version.
+    pub(crate) versioned: bool,
 }
 
 /// What an image is.
@@ -50,22 +52,23 @@ pub enum ImageClass {
 impl Rules {
     /// Finds the runtimes of an image.
     pub fn classify_image(&self, image: &ImageReference) -> ImageClass {
-        let canonical = image.canonical();
+        let whole = Whole { canonical: image.canonical(), tag: image.tag.as_deref() };
+        let canonical = &whole.canonical;
         let tag_words: Vec<&str> = image.tag.as_deref().unwrap_or_default().split(['-', '_', '.']).collect();
-        if let Some(found) = self.best(&canonical, true) {
-            return self.checked(found, &canonical, &tag_words);
+        if let Some(found) = self.best(&whole, true) {
+            return self.checked(found, canonical, &tag_words);
         }
-        if self.is_plumbing(&canonical) {
+        if self.is_plumbing(canonical) {
             return ImageClass::Plumbing;
         }
-        if let Some(found) = self.best(&canonical, false) {
-            return self.checked(found, &canonical, &tag_words);
+        if let Some(found) = self.best(&whole, false) {
+            return self.checked(found, canonical, &tag_words);
         }
         let Some(last) = canonical.segments.last() else { return ImageClass::Unknown };
-        if let Some(found) = self.by_name(last) {
-            return self.checked(found, &canonical, &tag_words);
+        if let Some(found) = self.by_name(&whole, last) {
+            return self.checked(found, canonical, &tag_words);
         }
-        let weak: Vec<_> = self.by_words(last).collect();
+        let weak = self.by_words(last);
         if weak.is_empty() { ImageClass::Unknown } else { ImageClass::Runtimes(weak) }
     }
 
@@ -78,7 +81,7 @@ impl Rules {
         }
         let another = images.tag_runtimes.iter().find(|(word, _)| tag.contains(&word.as_str()));
         if let Some(runtime) = another.and_then(|(_, name)| self.index(name)) {
-            return ImageClass::Runtimes(vec![ImageMatch { runtime, engine: None, model: None, ..found }]);
+            return ImageClass::Runtimes(vec![ImageMatch { runtime, engine: None, model: None, versioned: false, ..found }]);
         }
         let mut all = vec![found.clone()];
         for (word, engine) in &images.tag_engines {
@@ -89,6 +92,7 @@ impl Rules {
                     strength: Strength::Name,
                     engine: None,
                     model: None,
+                    versioned: false,
                 });
             }
         }
@@ -96,60 +100,77 @@ impl Rules {
     }
 
     /// The most specific repository that matches in full, or by the end of its path.
-    fn best(&self, canonical: &CanonicalImage, full: bool) -> Option<ImageMatch> {
+    fn best(&self, image: &Whole<'_>, full: bool) -> Option<ImageMatch> {
+        let canonical = &image.canonical;
+        let last = canonical.segments.last()?;
         let mut best: Option<(usize, ImageMatch)> = None;
-        for (runtime, rule) in self.runtimes.iter().enumerate() {
-            for repository in &rule.images.repositories {
-                if !may_end(&repository.path, canonical) {
-                    continue;
-                }
-                let (host, path) = repository.path.split_once('/').unwrap_or(("", &repository.path));
-                let path: Vec<&str> = path.split('/').collect();
-                let hit = if full {
-                    matches(host, &canonical.host)
-                        && path.len() == canonical.segments.len()
-                        && ends_with(&path, &canonical.segments, Some(&self.variant))
-                } else {
-                    path.len() >= 2 && ends_with(&path, &canonical.segments, Some(&self.variant))
-                };
-                if !hit {
-                    continue;
-                }
-                let weight = repository.path.bytes().filter(|b| *b != b'*').count();
-                if best.as_ref().is_none_or(|(known, _)| *known < weight) {
-                    let strength = if full { Strength::Official } else { Strength::Copy };
-                    best = Some((weight, self.found(runtime, repository, strength, &canonical.segments)));
-                }
+        for (runtime, own) in self.images.repositories(last) {
+            let repository = &self.runtimes[runtime].images.repositories[own];
+            let (host, path) = repository.path.split_once('/').unwrap_or(("", &repository.path));
+            let path: Vec<&str> = path.split('/').collect();
+            let hit = if full {
+                matches(host, &canonical.host)
+                    && path.len() == canonical.segments.len()
+                    && ends_with(&path, &canonical.segments, Some(&self.variant))
+            } else {
+                path.len() >= 2 && ends_with(&path, &canonical.segments, Some(&self.variant))
+            };
+            if !hit {
+                continue;
+            }
+            let weight = repository.path.bytes().filter(|b| *b != b'*').count();
+            if best.as_ref().is_none_or(|(known, _)| *known < weight) {
+                let strength = if full { Strength::Official } else { Strength::Copy };
+                best = Some((weight, self.found(runtime, repository, strength, image)));
             }
         }
         best.map(|(_, found)| found)
     }
 
-    fn by_name(&self, last: &str) -> Option<ImageMatch> {
+    fn by_name(&self, image: &Whole<'_>, last: &str) -> Option<ImageMatch> {
         let mut best: Option<(usize, ImageMatch)> = None;
-        for (runtime, rule) in self.runtimes.iter().enumerate() {
-            for name in &rule.images.names {
-                let hit = segment(&name.path, last, Some(&self.variant));
-                if hit && best.as_ref().is_none_or(|(known, _)| *known < name.path.len()) {
-                    best = Some((name.path.len(), self.found(runtime, name, Strength::Name, &[])));
-                }
+        for (runtime, own) in self.images.names(last) {
+            let name = &self.runtimes[runtime].images.names[own];
+            if segment(&name.path, last, Some(&self.variant)) && best.as_ref().is_none_or(|(known, _)| *known < name.path.len()) {
+                best = Some((name.path.len(), self.found(runtime, name, Strength::Name, image)));
             }
         }
         best.map(|(_, found)| found)
     }
 
-    fn by_words<'a>(&'a self, last: &'a str) -> impl Iterator<Item = ImageMatch> + 'a {
-        self.runtimes.iter().enumerate().filter_map(move |(runtime, rule)| {
-            let word = rule.images.words.iter().find(|word| last.split(['-', '_']).any(|token| is_versioned(token, word)))?;
-            Some(ImageMatch { runtime, strength: Strength::Weak, pattern: format!("*{word}*"), engine: None, model: None })
-        })
+    /// Runtimes whose word is one of the last segment's, alone or with a version directly behind it.
+    fn by_words(&self, last: &str) -> Vec<ImageMatch> {
+        let mut found: Vec<(usize, &str)> = Vec::new();
+        for token in last.split(['-', '_']) {
+            let bare = token.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+            let word = if token[bare.len()..].starts_with('.') { token } else { bare };
+            found.extend(self.images.word(word).iter().map(|runtime| (*runtime, word)));
+        }
+        found.sort_unstable();
+        found.dedup_by_key(|(runtime, _)| *runtime);
+        let hint = |(runtime, word): (usize, &str)| ImageMatch {
+            runtime,
+            strength: Strength::Weak,
+            pattern: format!("*{word}*"),
+            engine: None,
+            model: None,
+            versioned: false,
+        };
+        found.into_iter().map(hint).collect()
     }
 
-    fn found(&self, runtime: usize, repository: &Repository, strength: Strength, segments: &[String]) -> ImageMatch {
-        let model =
-            (repository.model > 0 && segments.len() >= repository.model).then(|| segments[segments.len() - repository.model..].join("/"));
+    fn found(&self, runtime: usize, repository: &Repository, strength: Strength, image: &Whole<'_>) -> ImageMatch {
+        let segments = &image.canonical.segments;
         let engine = repository.engine.as_deref().and_then(|name| self.index(name));
-        ImageMatch { runtime, strength, pattern: repository.path.clone(), engine, model }
+        let strong = strength >= Strength::Copy || engine.is_some();
+        ImageMatch {
+            runtime,
+            strength,
+            pattern: repository.path.clone(),
+            engine,
+            model: model_in(repository, segments, image.tag),
+            versioned: strong && repository.versioned.unwrap_or(true),
+        }
     }
 
     fn is_plumbing(&self, canonical: &CanonicalImage) -> bool {
@@ -166,11 +187,25 @@ impl Rules {
     }
 }
 
-/// Whether a repository can match at all, by the first letters of its last segment: hundreds are compared with each image.
-fn may_end(repository: &str, canonical: &CanonicalImage) -> bool {
-    let pattern = repository.rsplit('/').next().unwrap_or(repository);
-    let head = pattern.split('*').next().unwrap_or(pattern);
-    canonical.segments.last().is_some_and(|last| last.starts_with(head))
+/// An image with its tag.
+struct Whole<'i> {
+    canonical: CanonicalImage,
+    tag: Option<&'i str>,
+}
+
+/// The model that an image is named after, tagged with or known to hold.
+fn model_in(repository: &Repository, segments: &[String], tag: Option<&str>) -> Option<String> {
+    if let Some(name) = &repository.holds {
+        return Some(name.clone());
+    }
+    if repository.tag_model {
+        return tag.filter(|tag| *tag != "latest" && version(tag).is_none()).map(str::to_owned);
+    }
+    if repository.star == Some(Star::Model) {
+        let head = repository.path.rsplit('/').next()?.split('*').next()?;
+        return segments.last()?.strip_prefix(head).filter(|rest| !rest.is_empty()).map(str::to_owned);
+    }
+    (repository.model > 0 && segments.len() >= repository.model).then(|| segments[segments.len() - repository.model..].join("/"))
 }
 
 /// Whether the path is the end of the segments. A tail of variant tokens may follow the last one.
@@ -206,11 +241,6 @@ fn matches(pattern: &str, text: &str) -> bool {
     true
 }
 
-/// The word alone or with a version directly behind it.
-fn is_versioned(token: &str, word: &str) -> bool {
-    token.strip_prefix(word).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.') && !rest.starts_with('.'))
-}
-
 /// The version at the head of a tag: numbers with a dot, and what tells a release candidate. Builds, names of models and the like that
 /// follow are no part of it.
 pub(crate) fn version(tag: &str) -> Option<&str> {
@@ -235,7 +265,7 @@ impl Rules {
         if name.split('-').any(|token| self.conventions.plumbing.iter().any(|word| word == token)) {
             return Vec::new();
         }
-        let mut found: Vec<_> = self.by_words(&name).collect();
+        let mut found = self.by_words(&name);
         for one in &mut found {
             text.clone_into(&mut one.pattern);
             one.strength = Strength::Name;

@@ -312,9 +312,8 @@ impl<'a> Reader<'a> {
                     continue;
                 }
                 let evidence = self.evidence(&written.at, Source::ImagePattern, &rule.name, &found.pattern);
-                let strong = found.strength >= Strength::Copy || (found.strength == Strength::Name && found.engine.is_some());
                 let own = runtime == found.runtime;
-                let tag = self.image.and_then(|image| image.tag.as_deref()).filter(|_| strong && own);
+                let tag = self.image.and_then(|image| image.tag.as_deref()).filter(|_| found.versioned && own);
                 let version = tag.and_then(|tag| Some(self.evidence(&written.at, Source::ImageTag, version(tag)?, tag)));
                 out.runtimes.push(RuntimeClaim { runtime, evidence, version });
             }
@@ -344,9 +343,13 @@ impl<'a> Reader<'a> {
         for found in images {
             let role = self.rules.runtimes[found.runtime].role;
             let Some(name) = found.model.as_ref().filter(|_| !out.models.iter().any(|claim| claim.role == role)) else { continue };
-            if let Ok(reference) = ModelReference::catalogue_name(name) {
+            let parsed = if self.rules.runtimes[found.runtime].catalogue {
+                ModelReference::catalogue_name(name).map(|reference| ParsedModel { reference, revision: None, source: None, file: None })
+            } else {
+                ModelReference::parse(name)
+            };
+            if let Ok(parsed) = parsed {
                 let evidence = self.evidence(&written.at, Source::ImagePattern, name, &found.pattern);
-                let parsed = ParsedModel { reference, revision: None, source: None, file: None };
                 out.models.push(claim(parsed, role, vec![evidence]));
             }
         }

@@ -12,6 +12,10 @@ use serde::Deserialize;
 
 use crate::builtin;
 
+mod images;
+
+pub(crate) use images::{ImageIndex, Images, Repository, Star};
+
 /// A data file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RulesError {
@@ -150,66 +154,6 @@ impl Spec {
             }
         }
     }
-}
-
-/// A repository, or the last segment of one.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Repository {
-    /// Canonical host and path, or the last segment alone; `*` stands for anything within a segment.
-    pub path: String,
-    /// The engine inside, when this runtime is built around one.
-    #[serde(default)]
-    pub engine: Option<String>,
-    /// Number of last segments that name the model the image holds.
-    #[serde(default)]
-    pub model: usize,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-enum RepositoryText {
-    Path(String),
-    Full(Repository),
-}
-
-impl From<RepositoryText> for Repository {
-    fn from(text: RepositoryText) -> Self {
-        match text {
-            RepositoryText::Path(path) => Self { path, ..Self::default() },
-            RepositoryText::Full(full) => full,
-        }
-    }
-}
-
-fn repositories<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Repository>, D::Error> {
-    Ok(Vec::<RepositoryText>::deserialize(deserializer)?.into_iter().map(Repository::from).collect())
-}
-
-/// Images of a runtime.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct Images {
-    /// Words in front of the arguments when a container has no command.
-    pub entrypoint: Vec<String>,
-    /// Arguments that the image runs its entrypoint with when a container has neither command nor arguments.
-    pub arguments: Vec<String>,
-    /// Known repositories. Their path below the host also recognises copies when it has two segments or more.
-    #[serde(deserialize_with = "repositories")]
-    pub repositories: Vec<Repository>,
-    /// Last segments that nobody else uses.
-    #[serde(deserialize_with = "repositories")]
-    pub names: Vec<Repository>,
-    /// Tokens of a last segment that hint at the runtime.
-    pub words: Vec<String>,
-    /// Paths that are not the runtime, compared from the end.
-    pub deny: Vec<String>,
-    /// Tokens of the tag that make the image something else.
-    pub deny_tags: Vec<String>,
-    /// Tokens of the tag that make the image another entry's.
-    pub tag_runtimes: BTreeMap<String, String>,
-    /// Tokens of the tag that add another runtime.
-    pub tag_engines: BTreeMap<String, String>,
 }
 
 /// One way to start a runtime.
@@ -426,6 +370,7 @@ pub struct Rules {
     pub(crate) conventions: Conventions,
     pub(crate) apis: Vec<Api>,
     pub(crate) variant: regex::Regex,
+    pub(crate) images: ImageIndex,
 }
 
 /// `--a_b` and `--a-b` are one option; single-dash names are exact.
@@ -484,7 +429,8 @@ impl Rules {
         let conventions: Conventions = read(file, conventions.1)?;
         let variant = regex::Regex::new(&format!("^(?:{})$", conventions.variants.join("|")))
             .map_err(|error| RulesError::Entry { file: file.to_owned(), message: format!("variants: {error}") })?;
-        Ok(Self { runtimes, by_name, conventions, apis: apis.services, variant })
+        let images = ImageIndex::new(&runtimes);
+        Ok(Self { runtimes, by_name, conventions, apis: apis.services, variant, images })
     }
 
     /// The runtime with this name or alias, in any case.
