@@ -220,7 +220,7 @@ pub(crate) fn containers<'a>(subject: &Subject<'a>, budget: &Budget, problems: &
 
 /// The first place of a container of the report.
 fn place_of(container: &aibom_facts::report::Container) -> Option<&Locator> {
-    container.command.as_ref().or(container.args.as_ref()).or(container.env.first())
+    container.command.as_ref().or(container.args.first()).or(container.env.first())
 }
 
 fn written<'a>(
@@ -293,7 +293,7 @@ fn reported<'a>(
         at: image.as_ref().map(|image| image.at.clone()).or_else(|| place_of(container).cloned()).unwrap_or_default(),
         image,
         command: list(at(&container.command), "command", problems),
-        args: list(at(&container.args), "args", problems),
+        args: container.args.iter().flat_map(|at| list(resolve(subject, at), "args", problems)).collect(),
         env,
         mounts: at(&container.volume_mounts),
         resources: at(&container.resources),

@@ -157,8 +157,8 @@ pub struct Container {
     pub image: Option<Claim>,
     /// Command list.
     pub command: Option<Locator>,
-    /// Argument list.
-    pub args: Option<Locator>,
+    /// Argument lists, in the order in which they are joined.
+    pub args: Vec<Locator>,
     /// Env lists, lowest precedence first.
     pub env: Vec<Locator>,
     /// `envFrom` lists, or texts that name a Secret of which every key becomes a variable.

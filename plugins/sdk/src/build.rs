@@ -251,7 +251,7 @@ impl Container {
             template: String::new(),
             image: None,
             command: None,
-            args: None,
+            args: Vec::new(),
             env: Vec::new(),
             env_from: Vec::new(),
             volume_mounts: None,
@@ -262,8 +262,8 @@ impl Container {
 
     /// Whether it says anything but its name and class. The host drops one that does not.
     pub fn says_something(&self) -> bool {
-        let lists = [&self.env, &self.env_from];
-        let places = [&self.command, &self.args, &self.volume_mounts, &self.resources];
+        let lists = [&self.args, &self.env, &self.env_from];
+        let places = [&self.command, &self.volume_mounts, &self.resources];
         self.image.is_some() || lists.iter().any(|list| !list.is_empty()) || places.iter().any(|place| place.is_some())
     }
 
@@ -288,10 +288,10 @@ impl Container {
         self
     }
 
-    /// Its argument list.
+    /// Adds an argument list; call it in the order in which the operator joins several.
     #[must_use]
     pub fn args(mut self, args: Option<Locator>) -> Self {
-        self.args = args;
+        self.args.extend(args);
         self
     }
 

@@ -57,8 +57,8 @@ fn places(report: &Report) -> Vec<&Locator> {
     }
     for container in &report.containers {
         claims.extend(container.image.iter().chain(container.properties.iter().map(|property| &property.value)));
-        places.extend(container.command.iter().chain(&container.args).chain(&container.volume_mounts).chain(&container.resources));
-        places.extend(container.env.iter().chain(&container.env_from));
+        places.extend(container.command.iter().chain(&container.volume_mounts).chain(&container.resources));
+        places.extend(container.args.iter().chain(&container.env).chain(&container.env_from));
     }
     for claim in claims {
         assert!(!claim.at.is_empty(), "{claim:?} has no place");

@@ -64,7 +64,7 @@ impl hostile::Guest for Guest {
                 template: "worker".to_string(),
                 image: Some(claim(format!("{repository}:{tag}"), "declared", vec![first, second])),
                 command: None,
-                args: spec.get("args").map(|args| args.locator()),
+                args: spec.get("args").map(|args| args.locator()).into_iter().collect(),
                 env: spec.get("env").map(|env| env.locator()).into_iter().collect(),
                 env_from: vec![],
                 volume_mounts: None,

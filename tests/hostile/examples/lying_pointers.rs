@@ -30,7 +30,7 @@ hostile::hostile!("lying-pointers", |object, options| {
         template: "missing".to_string(),
         image: Some(claim("acme/image:1", "declared", vec![at("/spec/image")])),
         command: Some(at("/spec/command")),
-        args: None,
+        args: vec![],
         env: vec![at("/spec/env")],
         env_from: vec![],
         volume_mounts: None,

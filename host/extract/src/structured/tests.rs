@@ -119,7 +119,7 @@ fn nim_report() -> Report {
         template: String::new(),
         image: Some(image),
         command: None,
-        args: None,
+        args: vec![],
         env: vec![at("/spec/env")],
         env_from: vec![],
         volume_mounts: None,

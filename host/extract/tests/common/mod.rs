@@ -59,7 +59,7 @@ impl Object<'_> {
             template: template.to_owned(),
             image: self.text(&format!("{pointer}/image")).map(|text| claim(&text, &format!("{pointer}/image"))),
             command: own("command"),
-            args: own("args"),
+            args: own("args").into_iter().collect(),
             env: own("env").into_iter().collect(),
             env_from: own("envFrom").into_iter().collect(),
             volume_mounts: own("volumeMounts"),

@@ -171,7 +171,7 @@ impl Ground<'_> {
             template.clear();
         }
         let mut place = |at: Option<types::Locator>| at.and_then(|at| self.place(&at));
-        let (command, args) = (place(raw.command), place(raw.args));
+        let command = place(raw.command);
         let (volume_mounts, resources) = (place(raw.volume_mounts), place(raw.resources));
         let container = Container {
             name: self.word(&raw.name),
@@ -179,7 +179,7 @@ impl Ground<'_> {
             template,
             image: raw.image.and_then(|image| self.claim(image)).filter(|image| !image.text.is_empty()),
             command,
-            args,
+            args: self.places(raw.args, MAX_LISTS),
             env: self.places(raw.env, MAX_LISTS),
             env_from: self.places(raw.env_from, MAX_LISTS),
             volume_mounts,
@@ -188,7 +188,7 @@ impl Ground<'_> {
         };
         let stands_nowhere = container.image.is_none()
             && container.command.is_none()
-            && container.args.is_none()
+            && container.args.is_empty()
             && container.env.is_empty()
             && container.env_from.is_empty()
             && container.volume_mounts.is_none()

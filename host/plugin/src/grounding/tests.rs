@@ -52,7 +52,7 @@ fn container(name: &str, class: &str) -> types::Container {
         template: String::new(),
         image: None,
         command: None,
-        args: None,
+        args: vec![],
         env: vec![],
         env_from: vec![],
         volume_mounts: None,
@@ -224,7 +224,7 @@ fn a_container_of_which_nothing_has_a_place_is_dropped() {
         let mut kept = container("kept", "sidecar");
         kept.template = "worker".into();
         kept.image = Some(claim("acme/server:1.4", "declared", &["/spec/repository", "/spec/tag"]));
-        kept.args = Some(at("/spec/none"));
+        kept.args = vec![at("/spec/none")];
         let mut odd = container("odd", "uncle");
         odd.template = "none".into();
         odd.env = vec![at("/spec/env")];
@@ -234,7 +234,7 @@ fn a_container_of_which_nothing_has_a_place_is_dropped() {
         report.containers = vec![kept, odd, ghost, container("empty", "main")];
         report.pod_templates.push(template("worker", "/spec/template"));
     });
-    let kept: Vec<_> = report.containers.iter().map(|c| (c.name.as_str(), c.class, c.template.as_str(), c.args.is_some())).collect();
+    let kept: Vec<_> = report.containers.iter().map(|c| (c.name.as_str(), c.class, c.template.as_str(), !c.args.is_empty())).collect();
     assert_eq!(kept, [("kept", ContainerClass::Sidecar, "worker", false), ("odd", ContainerClass::Main, "", false)]);
     let counts = [Change::DroppedContainer, Change::DanglingReference, Change::UnknownWord].map(|change| changes.count(change));
     assert_eq!(counts, [2, 1, 1]);
