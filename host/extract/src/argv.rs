@@ -4,15 +4,18 @@
 //! [`crate::script`] says, and what remains is compared with the launchers of the rules: by base name, by Python module, by script
 //! name or, for code on the command line, by a word of it. A launcher's further words must follow at once.
 
+use std::path::Path;
 use std::rc::Rc;
 
 use aibom_facts::redact::Redactor;
 
 use crate::budget::cost;
 use crate::env::{Env, Variable, secret_text};
-use crate::rules::{Does, Launcher, Rules, Wrapper};
+use crate::images::matches;
+use crate::python;
+use crate::rules::{Does, Launcher, Rules, Wrapper, fold};
 use crate::script::{self, CommandLine, MAX_LEVELS};
-use crate::text::Token;
+use crate::text::{Token, Traced};
 
 /// A launcher that was found in a command line.
 #[derive(Clone, Debug)]
@@ -22,12 +25,14 @@ pub(crate) struct Launch<'r> {
     pub(crate) does: Does,
     /// The word that made it recognised.
     pub(crate) word: Token,
+    /// What is recognised in it: itself, or the function that code calls.
+    pub(crate) by: String,
     /// What follows.
     pub(crate) rest: Vec<Token>,
     /// Variables set for it.
     variables: (Rc<Vec<Variable>>, Vec<Variable>),
-    /// Code on the command line.
-    pub(crate) code: Option<Token>,
+    /// Runtimes that started it, with the word that made each recognised.
+    pub(crate) carriers: Vec<(usize, Token)>,
 }
 
 impl Launch<'_> {
@@ -80,10 +85,15 @@ fn unwrap_into(rules: &Rules, mut line: CommandLine, env: &Env, level: usize, ou
                 && wrapper.words.len() <= words.len()
                 && wrapper.words.iter().zip(words).all(|(want, have)| want == have.as_str())
         });
-        let Some(wrapper) = wrapper else { break };
-        let Some((start, assigned)) = inner_command(wrapper, &line.tokens) else { break };
-        line.tokens.drain(..start);
-        line.own.extend(assigned);
+        if let Some(wrapper) = wrapper {
+            let Some((start, assigned)) = inner_command(wrapper, &line.tokens) else { break };
+            line.tokens.drain(..start);
+            line.own.extend(assigned);
+        } else {
+            let Some((carrier, rest)) = carried(rules, &line) else { break };
+            line.carriers.push(carrier);
+            line.tokens = rest;
+        }
     }
     out.push(line);
 }
@@ -130,6 +140,8 @@ fn inner_command(wrapper: &Wrapper, tokens: &[Token]) -> Option<(usize, Vec<Vari
             index += 1;
             if wrapper.valued.iter().any(|option| option == text) {
                 index += 1;
+            } else if wrapper.double.iter().any(|option| option == text) {
+                index += 2;
             }
         }
         while let Some((name, _)) = tokens.get(index).filter(|_| wrapper.assignments).and_then(|token| token.as_str().split_once('=')) {
@@ -173,67 +185,162 @@ fn python(tokens: &[Token]) -> Option<Python> {
     }
 }
 
-/// The most specific launcher of a command line.
-pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine) -> Option<Launch<'r>> {
-    let tokens = &line.tokens;
-    let first = tokens.first()?.as_str();
-    let program = base_name(first);
-    let mut best: Option<(usize, Launch<'r>)> = None;
-    let kind = if is_python(program) || first == "-m" { python(tokens) } else { None };
-    // Code that comes as input: `python3 - <<EOF`.
-    let kind = match (kind, &line.document) {
-        (Some(Python::Script(index)), Some(_)) if tokens[index].as_str() == "-" => Some(Python::Input),
-        (None, Some(_)) if is_python(program) => Some(Python::Input),
-        (kind, _) => kind,
+/// What a command line begins with.
+struct Head {
+    kind: Option<Python>,
+    /// The word that a launcher is recognised by.
+    at: usize,
+}
+
+impl Head {
+    fn of(line: &CommandLine) -> Option<Self> {
+        let tokens = &line.tokens;
+        let first = tokens.first()?.as_str();
+        let program = base_name(first);
+        let kind = if is_python(program) || first == "-m" { python(tokens) } else { None };
+        // Code that comes as input: `python3 - <<EOF`.
+        let kind = match (kind, &line.document) {
+            (Some(Python::Script(index)), Some(_)) if tokens[index].as_str() == "-" => Some(Python::Input),
+            (None, Some(_)) if is_python(program) => Some(Python::Input),
+            (kind, _) => kind,
+        };
+        let at = match kind {
+            None | Some(Python::Input) => 0,
+            Some(Python::Module(index) | Python::Script(index) | Python::Code(index)) => index,
+        };
+        Some(Self { kind, at })
+    }
+
+    /// How well a launcher fits to the first words; none when it does not.
+    fn fits(&self, launcher: &Launcher, tokens: &[Token]) -> Option<usize> {
+        let word = tokens[self.at].as_str();
+        let base = base_name(word);
+        let named = |names: &[String]| names.iter().any(|name| name == base).then_some(EXACT);
+        let scripts = || launcher.scripts.iter().filter_map(|pattern| script_fits(pattern, word)).max();
+        let start = match self.kind {
+            None | Some(Python::Script(_)) => named(&launcher.programs).max(scripts()),
+            Some(Python::Module(_)) => launcher.modules.iter().any(|name| name == word).then_some(EXACT),
+            Some(Python::Code(_) | Python::Input) => None,
+        }?;
+        let rest = &tokens[self.at + 1..];
+        let followed = rest.len() >= launcher.words.len() && launcher.words.iter().zip(rest).all(|(want, have)| want == have.as_str());
+        let any = |wanted: bool, is: fn(&str) -> bool| !wanted || rest.iter().any(|token| is(token.as_str()));
+        (followed && any(launcher.hub_only, on_hub) && any(launcher.weights_only, is_weights)).then(|| start + launcher.words.len() * 8)
+    }
+}
+
+/// How well a name fits that is written out; patterns fit less well, paths better.
+const EXACT: usize = 2;
+
+/// Compares a script with a name or the end of a path; `*` stands for any text.
+fn script_fits(pattern: &str, script: &str) -> Option<usize> {
+    let open = usize::from(!pattern.contains('*'));
+    let Some((folders, name)) = pattern.rsplit_once('/') else {
+        return matches(pattern, base_name(script)).then_some(EXACT - 1 + open);
     };
-    let input = line.document.as_ref();
+    let (path, base) = script.rsplit_once('/')?;
+    let ends = path.strip_suffix(folders).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+    (ends && matches(name, base)).then_some(EXACT + 1 + open)
+}
+
+/// A launcher that starts the program behind its own options, and the command line of that.
+fn carried(rules: &Rules, line: &CommandLine) -> Option<((usize, usize, Token), Vec<Token>)> {
+    let tokens = &line.tokens;
+    let head = Head::of(line)?;
+    let all = rules.runtimes.iter().enumerate().flat_map(|(index, rule)| rule.launch.iter().enumerate().map(move |own| (index, own)));
+    let (runtime, (index, launcher)) =
+        all.filter(|(_, (_, launcher))| launcher.starts.is_some()).find(|(_, (_, launcher))| head.fits(launcher, tokens).is_some())?;
+    let start = launcher.starts.as_ref()?;
+    let mut next = head.at + 1 + launcher.words.len();
+    let (mut module, mut program) = (false, false);
+    let has = |list: &[String], name: &str| list.iter().any(|known| fold(known) == fold(name));
+    while let Some(text) = tokens.get(next).map(Token::as_str) {
+        if text == "--" {
+            next += 1;
+            break;
+        }
+        if !text.starts_with('-') || text.len() < 2 {
+            break;
+        }
+        next += 1;
+        let (name, joined) = text.split_once('=').map_or((text, false), |(name, _)| (name, true));
+        if has(&start.module, name) {
+            module = true;
+        } else if has(&start.program, name) {
+            program = true;
+        } else if !joined && if start.valued.is_empty() { !has(&start.switches, name) } else { has(&start.valued, name) } {
+            next += 1;
+        }
+    }
+    let rest = tokens.get(next..).filter(|rest| !rest.is_empty())?;
+    let word = |text: &str| Token { text: Traced::plain(text), ..rest[0].clone() };
+    let front = match rest[0].as_str() {
+        _ if module => vec![word("python"), word("-m")],
+        text if !program && Path::new(text).extension().is_some_and(|extension| extension == "py") => vec![word("python")],
+        _ => Vec::new(),
+    };
+    Some(((runtime, index, tokens[head.at].clone()), front.into_iter().chain(rest.iter().cloned()).collect()))
+}
+
+/// The most specific launcher of a command line; of Python code that it holds or reads, those of the calls in it.
+pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine, env: &Env) -> Vec<Launch<'r>> {
+    let Some(head) = Head::of(line) else { return Vec::new() };
+    let tokens = &line.tokens;
+    let carriers: Vec<(usize, Token)> = line.carriers.iter().map(|(runtime, _, word)| (*runtime, word.clone())).collect();
+    let make = |runtime: usize, launcher: &'r Launcher, word: Token, rest: Vec<Token>, carriers: Vec<(usize, Token)>| Launch {
+        runtime,
+        launcher,
+        does: launcher.does.unwrap_or(rules.runtimes[runtime].does),
+        by: word.as_str().to_owned(),
+        word,
+        rest,
+        variables: (Rc::clone(&line.exported), line.own.clone()),
+        carriers,
+    };
+    let code = match head.kind {
+        Some(Python::Code(index)) => Some((&tokens[index], &tokens[index + 1..])),
+        Some(Python::Input) => line.document.as_ref().map(|code| (code, &tokens[tokens.len()..])),
+        _ => None,
+    };
+    if let Some((code, arguments)) = code {
+        let mut out = Vec::new();
+        for call in python::calls(code, arguments, env, &line.own) {
+            let fits = |launcher: &&Launcher| {
+                launcher.calls.iter().any(|pattern| call.is(pattern))
+                    && launcher.imports.as_ref().is_none_or(|package| python::imports(code.as_str(), package))
+            };
+            let all = rules.runtimes.iter().enumerate();
+            let found = all.flat_map(|(index, rule)| rule.launch.iter().filter(fits).map(move |launcher| (index, launcher)));
+            if let Some((runtime, launcher)) = found.max_by_key(|(_, launcher)| launcher.imports.is_some()) {
+                let launch = make(runtime, launcher, code.clone(), call.words, carriers.clone());
+                out.push(Launch { by: call.name, ..launch });
+            }
+        }
+        return out;
+    }
+    let mut best: Option<(usize, Launch<'r>)> = None;
     for (runtime, rule) in rules.runtimes.iter().enumerate() {
         for launcher in &rule.launch {
-            let start = match &kind {
-                None => launcher.programs.iter().any(|name| name == program) || launcher.scripts.iter().any(|name| name == program),
-                Some(Python::Module(index)) => launcher.modules.iter().any(|name| name == tokens[*index].as_str()),
-                Some(Python::Script(index)) => {
-                    let script = base_name(tokens[*index].as_str());
-                    launcher.scripts.iter().chain(&launcher.programs).any(|name| name == script)
-                }
-                Some(Python::Code(index)) => launcher.code.iter().any(|word| tokens[*index].as_str().contains(word.as_str())),
-                Some(Python::Input) => input.is_some_and(|code| launcher.code.iter().any(|word| code.as_str().contains(word.as_str()))),
-            };
-            if !start {
-                continue;
-            }
-            let at = match kind {
-                None | Some(Python::Input) => 0,
-                Some(Python::Module(index) | Python::Script(index) | Python::Code(index)) => index,
-            };
-            let rest = &tokens[at + 1..];
-            if rest.len() < launcher.words.len() || !launcher.words.iter().zip(rest).all(|(want, have)| want == have.as_str()) {
-                continue;
-            }
-            if launcher.hub_only && !rest.iter().any(|token| on_hub(token.as_str())) {
-                continue;
-            }
-            let weight = 1 + launcher.words.len();
+            let Some(weight) = head.fits(launcher, tokens) else { continue };
             if best.as_ref().is_some_and(|(known, _)| *known >= weight) {
                 continue;
             }
-            let launch = Launch {
-                runtime,
-                launcher,
-                does: launcher.does.unwrap_or(rule.does),
-                word: tokens[at].clone(),
-                rest: rest[launcher.words.len()..].to_vec(),
-                variables: (Rc::clone(&line.exported), line.own.clone()),
-                code: match kind {
-                    Some(Python::Code(_)) => Some(tokens[at].clone()),
-                    Some(Python::Input) => input.cloned(),
-                    _ => None,
-                },
-            };
-            best = Some((weight, launch));
+            let rest = tokens[head.at + 1 + launcher.words.len()..].to_vec();
+            best = Some((weight, make(runtime, launcher, tokens[head.at].clone(), rest, carriers.clone())));
         }
     }
-    best.map(|(_, launch)| launch)
+    if best.is_none()
+        && let Some((runtime, index, word)) = line.carriers.last()
+    {
+        let rule = &rules.runtimes[*runtime];
+        let launcher = &rule.launch[*index];
+        // What a launcher of training starts is taken for training, unless it is known to be something else.
+        if launcher.category.or(rule.category).is_some() {
+            let others = carriers[..carriers.len() - 1].to_vec();
+            return vec![make(*runtime, launcher, word.clone(), tokens[head.at + 1..].to_vec(), others)];
+        }
+    }
+    best.map(|(_, launch)| launch).into_iter().collect()
 }
 
 /// Whether a word is an address on the model hub.
@@ -241,6 +348,13 @@ fn on_hub(word: &str) -> bool {
     ["huggingface.co/", "hf.co/", "hf-mirror.com/"]
         .iter()
         .any(|host| word.find(host).is_some_and(|at| word[..at].ends_with(['/', '@', '.'])))
+}
+
+/// Whether a word is the address of a file with weights, or of any file in a repository of the hub.
+fn is_weights(word: &str) -> bool {
+    const ENDS: [&str; 9] = [".gguf", ".safetensors", ".pt", ".pth", ".onnx", ".ckpt", ".nemo", ".tflite", ".engine"];
+    let path = word.split(['?', '#']).next().unwrap_or_default();
+    (on_hub(word) && path.contains("/resolve/")) || (path.contains("://") && ENDS.iter().any(|end| path.ends_with(end)))
 }
 
 /// What a command line without a launcher does.

@@ -227,7 +227,7 @@ fn segment(pattern: &str, text: &str, variant: Option<&regex::Regex>) -> bool {
 }
 
 /// `*` stands for any text.
-fn matches(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(head) else { return false };
     let mut pieces = rest.split('*').peekable();

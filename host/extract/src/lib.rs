@@ -29,6 +29,7 @@ mod items;
 mod merge;
 mod options;
 mod pods;
+mod python;
 mod reading;
 mod rules;
 mod said;

@@ -5,7 +5,8 @@ use std::ops::Bound;
 
 use aibom_facts::image::{ImageReference, InvalidImage};
 use aibom_facts::inventory::{
-    Category, Class, Confidence, ContainerUse, Evidence, Finding, Image, Inventory, Key, Model, Role, Runtime, Source, Unresolved,
+    Category, Class, Confidence, ContainerUse, Data, DataKind, Evidence, Finding, Image, Inventory, Key, Model, Role, Runtime, Source,
+    Unresolved,
 };
 use aibom_facts::model::ModelReference;
 use aibom_facts::object::Locator;
@@ -239,7 +240,33 @@ impl Draft<'_> {
                     model.finding.needs.insert(base);
                 }
             }
+            self.datasets(index, &runs, container, reading);
+            for (name, value) in &reading.run {
+                self.inventory.properties.entry(format!("aibom.run.{name}")).or_default().insert(value.clone());
+            }
             self.inventory.unresolved.extend(reading.unresolved.iter().cloned());
+        }
+    }
+
+    /// Datasets that a container names. What runs there depends on them, and a model that is evaluated on one.
+    fn datasets(&mut self, index: usize, runs: &BTreeSet<Key>, container: &Container<'_>, reading: &Reading) {
+        for claim in &reading.datasets {
+            let mut finding = Finding::new(Class::Data, format!("dataset/{}", claim.id), confidence(&claim.evidence));
+            finding.evidence.clone_from(&claim.evidence);
+            finding.property("container.name", &container.name);
+            for (name, value) in &claim.properties {
+                finding.property(format!("dataset.{name}"), value);
+            }
+            let key = finding.key.clone();
+            self.data(Data { finding, kind: DataKind::Dataset, name: claim.id.clone() });
+            let measured = reading.categories.contains(&Category::Evaluation);
+            let models = self.named.iter().filter(|(container, _)| measured && *container == index).map(|(_, name)| name.clone());
+            let needing: Vec<Key> = models.map(|name| Key::new(Class::Model, name)).chain(runs.iter().cloned()).collect();
+            for finding in needing {
+                if let Some(finding) = self.finding(&finding) {
+                    finding.needs.insert(key.clone());
+                }
+            }
         }
     }
 
@@ -573,6 +600,7 @@ fn fill(model: &mut Model, claim: &ModelClaim) {
     for (name, value) in &claim.parameters {
         model.finding.property(format!("aibom.parameter.{name}"), value);
     }
+    model.finding.property("aibom.model.part", &claim.part);
     if let Some(file) = &claim.parsed.file {
         model.finding.property("aibom.parameter.file", file);
     }

@@ -1,7 +1,6 @@
 //! What one container says: the runtimes in it, the models it names, its parameters, and what could not be read.
 
 use std::collections::HashSet;
-use std::sync::OnceLock;
 
 use aibom_facts::image::ImageReference;
 use aibom_facts::inventory::{Category, Evidence, Role, Source, Unresolved};
@@ -9,11 +8,9 @@ use aibom_facts::model::{ModelReference, ParsedModel};
 use aibom_facts::object::Locator;
 use aibom_facts::report::{ContainerClass, Duty};
 
-use regex::Regex;
-
 use crate::argv::{self, Launch, Other};
 use crate::images::{ImageClass, ImageMatch, Strength, version};
-use crate::options::{self, Hit};
+use crate::options::{self, Hit, Parsed};
 use crate::pods::Container;
 use crate::rules::{Does, Meaning, Rules, Runtime, Use};
 use crate::said::Said;
@@ -44,6 +41,16 @@ pub(crate) struct ModelClaim {
     /// Directory that a download fills.
     pub(crate) destination: Option<Destination>,
     pub(crate) parameters: Vec<(String, String)>,
+    /// What it is in particular: `reward`.
+    pub(crate) part: String,
+}
+
+/// A dataset that a container names.
+#[derive(Clone, Debug)]
+pub(crate) struct DatasetClaim {
+    pub(crate) id: String,
+    pub(crate) evidence: Vec<Evidence>,
+    pub(crate) properties: Vec<(String, String)>,
 }
 
 /// A directory that a download fills.
@@ -60,6 +67,9 @@ pub(crate) struct Destination {
 pub(crate) struct Reading {
     pub(crate) runtimes: Vec<RuntimeClaim>,
     pub(crate) models: Vec<ModelClaim>,
+    pub(crate) datasets: Vec<DatasetClaim>,
+    /// Facts about the run itself: its method, where its output goes.
+    pub(crate) run: Vec<(String, String)>,
     pub(crate) categories: Vec<Category>,
     pub(crate) does: Option<Does>,
     pub(crate) unresolved: Vec<Unresolved>,
@@ -78,6 +88,14 @@ pub(crate) struct Reader<'a> {
     pub(crate) image: Option<&'a ImageReference>,
     /// Runtimes that the report declares for the container's template.
     pub(crate) declared: &'a [usize],
+}
+
+/// What a program does, before its options are looked at.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    role: Role,
+    does: Does,
+    category: Option<Category>,
 }
 
 /// What a container runs, as found.
@@ -118,6 +136,7 @@ impl<'a> Reader<'a> {
             let mut fetched = Reading::default();
             self.launched(launch, infrastructure, &mut fetched);
             out.models.append(&mut fetched.models);
+            out.datasets.append(&mut fetched.datasets);
         }
         let image_alone = program.launches.is_empty() && !program.idle;
         if image_alone {
@@ -153,8 +172,9 @@ impl<'a> Reader<'a> {
             if let (Some(first), Some(own)) = (line.tokens.first_mut().filter(|first| first.text.is_unknown()), own) {
                 first.text = Traced::plain(own);
             }
-            if let Some(launch) = argv::find(self.rules, line) {
-                program.launches.push(launch);
+            let mut found = argv::find(self.rules, line, &container.env);
+            if !found.is_empty() {
+                program.launches.append(&mut found);
                 continue;
             }
             match argv::other(self.rules, line) {
@@ -173,7 +193,7 @@ impl<'a> Reader<'a> {
         let env = &self.container.env;
         let plain = CommandLine::plain(args);
         let lines = argv::unwrap(self.rules, plain.clone(), env);
-        if lines.iter().any(|line| argv::find(self.rules, line).is_some()) {
+        if lines.iter().any(|line| !argv::find(self.rules, line, env).is_empty()) {
             return lines;
         }
         let entrypoint =
@@ -230,31 +250,39 @@ impl<'a> Reader<'a> {
     /// A recognised program.
     fn launched(&self, launch: &Launch<'a>, infrastructure: bool, out: &mut Reading) {
         let rule = &self.rules.runtimes[launch.runtime];
-        let engine = launch.launcher.engine.as_deref().and_then(|name| self.rules.index(name));
+        let launcher = launch.launcher;
+        let engine = launcher.engine.as_deref().and_then(|name| self.rules.index(name));
         let mut tables: Vec<&Runtime> = vec![rule];
         tables.extend(engine.map(|index| &self.rules.runtimes[index]));
+        tables.extend(rule.shares.iter().filter_map(|name| self.rules.runtime(name)));
         if launch.does == Does::Run && !infrastructure {
-            let shown = (!launch.launcher.anonymous).then_some(launch.runtime);
-            for runtime in shown.into_iter().chain(engine) {
-                let source = if launch.word.source == Source::ImagePattern { Source::ImagePattern } else { launch.word.source };
-                let evidence = self.evidence(&launch.word.at, source, &self.rules.runtimes[runtime].name, launch.word.as_str());
+            let shown = (!launcher.anonymous).then_some((launch.runtime, &launch.word));
+            let engine = engine.map(|engine| (engine, &launch.word));
+            for (runtime, word) in shown.into_iter().chain(engine).chain(launch.carriers.iter().map(|(carrier, word)| (*carrier, word))) {
+                let by = if word.text == launch.word.text { &launch.by } else { word.as_str() };
+                let evidence = self.evidence(&word.at, word.source, &self.rules.runtimes[runtime].name, by);
                 out.runtimes.push(RuntimeClaim { runtime, evidence, version: None });
             }
         }
-        out.categories.extend(launch.launcher.category.or_else(|| category_of(launch.does, rule)));
-        let hits = options::parse(&launch.rest, &tables, &launch.launcher.positional);
+        let category = launcher.category.or_else(|| category_of(launch.does, rule));
         let role = match launch.does {
             _ if infrastructure => Role::Target,
             Does::Measure | Does::Route => Role::Target,
-            _ => engine.map_or(rule.role, |index| if rule.role == Role::Main { self.rules.runtimes[index].role } else { rule.role }),
+            // What a trainer downloads or converts is not trained by that.
+            Does::Fetch if rule.does != Does::Fetch => launcher.role.unwrap_or_default(),
+            _ => launcher.role.unwrap_or_else(|| {
+                engine.map_or(rule.role, |index| if rule.role == Role::Main { self.rules.runtimes[index].role } else { rule.role })
+            }),
         };
         if launch.does == Does::Tool {
+            out.categories.extend(category);
             return;
         }
-        if let Some(code) = &launch.code {
-            self.code(code, role, out);
+        let parsed = options::parse(&launch.rest, &tables, &launcher.positional);
+        if launch.does == Does::Fetch && !launcher.calls.is_empty() && parsed.hits.iter().all(|hit| !hit.names_something()) {
+            self.quoted_variables(&launch.word, role, out);
         }
-        self.facts(&tables, hits, Some(launch), role, launch.does, out);
+        self.facts(&tables, &parsed, Some(launch), Work { role, does: launch.does, category }, out);
     }
 
     /// An image whose command is its own, or not recognised.
@@ -273,10 +301,9 @@ impl<'a> Reader<'a> {
         }
         let Some(rule) = tables.first().copied() else { return };
         let does = out.does.unwrap_or_default();
-        if !hinted {
-            out.categories.extend(category_of(does, rule));
-        }
+        let category = category_of(does, rule);
         if !matches!(does, Does::Run | Does::Fetch | Does::Measure | Does::Route | Does::Simulate) {
+            out.categories.extend(category.filter(|_| !hinted));
             return;
         }
         let role = if infrastructure || matches!(does, Does::Measure | Does::Route) { Role::Target } else { rule.role };
@@ -286,12 +313,9 @@ impl<'a> Reader<'a> {
         let tokens: Vec<Token> =
             listed.map(|(text, at)| Token { text: container.env.expand(text), at: at.clone(), source: Source::ContainerArg }).collect();
         let script = tokens.iter().any(|token| token.as_str().contains('\n'));
-        let hits = if script || !program.any { Vec::new() } else { options::parse(&tokens, &tables, &[]) };
-        if !hinted {
-            self.facts(&tables, hits, None, role, does, out);
-        } else if hits.iter().any(Hit::is_model) {
-            self.facts(&tables, hits, None, role, does, out);
-            out.categories.extend(category_of(does, rule));
+        let parsed = if script || !program.any { Parsed::default() } else { options::parse(&tokens, &tables, &[]) };
+        if !hinted || parsed.hits.iter().any(Hit::is_model) {
+            self.facts(&tables, &parsed, None, Work { role, does, category }, out);
         } else {
             out.does = None;
         }
@@ -356,11 +380,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Turns options and variables into claims.
-    fn facts(&self, tables: &[&Runtime], hits: Vec<Hit>, launch: Option<&Launch<'_>>, role: Role, does: Does, out: &mut Reading) {
+    fn facts(&self, tables: &[&Runtime], parsed: &Parsed, launch: Option<&Launch<'_>>, work: Work, out: &mut Reading) {
         let mut said = Said::default();
-        let catalogue = tables.iter().any(|table| table.catalogue);
-        let mut role = role;
-        for hit in &hits {
+        let mut catalogue = tables.iter().any(|table| table.catalogue);
+        let Work { mut role, does, mut category } = work;
+        for hit in &parsed.hits {
             for hint in tables.iter().flat_map(|table| &table.roles) {
                 let same = crate::rules::fold(&hint.option) == crate::rules::fold(&hit.by);
                 if same
@@ -372,7 +396,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        for hit in self.options_in_variables(tables).into_iter().chain(hits) {
+        for hit in self.options_in_variables(tables).into_iter().chain(parsed.hits.iter().cloned()) {
             said.option(hit);
         }
         for table in tables {
@@ -390,6 +414,28 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+        for (name, value) in launch.into_iter().flat_map(|launch| &launch.launcher.sets) {
+            said.set(name, value);
+        }
+        for case in tables.iter().flat_map(|table| &table.cases) {
+            let holds = case.when.iter().all(|condition| parsed.holds(condition, None))
+                && !case.unless.iter().any(|condition| parsed.holds(condition, None))
+                && case.has.is_none_or(|what| said.has(what));
+            if !holds {
+                continue;
+            }
+            // A launcher that has a category of its own is sure of it, unless it starts what nobody knows.
+            if launch.is_none_or(|launch| launch.launcher.category.is_none() || launch.launcher.starts.is_some()) {
+                category = case.category.or(category);
+            }
+            role = case.role.filter(|_| work.role != Role::Target).unwrap_or(role);
+            catalogue = case.catalogue.unwrap_or(catalogue);
+            if let Some(into) = case.model_is {
+                said.turn(into);
+            }
+            case.sets.iter().for_each(|(name, value)| said.set(name, value));
+        }
+        out.categories.extend(category);
         said.claims(self, catalogue, role, does, out);
     }
 
@@ -405,34 +451,28 @@ impl<'a> Reader<'a> {
             }
             for line in crate::script::commands(&variable.value, &variable.at, &[], &self.container.env) {
                 let tokens: Vec<Token> = line.tokens.into_iter().map(|token| Token { source: Source::EnvVar, ..token }).collect();
-                out.extend(options::parse(&tokens, tables, &[]));
+                out.extend(options::parse(&tokens, tables, &[]).hits);
             }
         }
         out
     }
 
-    /// Literals and variables that code on the command line names.
-    fn code(&self, code: &Token, role: Role, out: &mut Reading) {
+    /// Repositories in the variables that code names, where the way from there to a download is not followed.
+    fn quoted_variables(&self, code: &Token, role: Role, out: &mut Reading) {
         let text = code.as_str();
-        let mut add = |text: &str, evidence: Evidence| {
-            if let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = ModelReference::parse(text) {
-                let evidence = Evidence { value: parsed.reference.id(), ..evidence };
-                out.models.push(ModelClaim { fetched: true, ..claim(parsed, role, vec![evidence]) });
-            }
-        };
         // What stands between two quotes, so that the code is read once however many variables there are.
         let quoted: HashSet<&str> = ['"', '\'']
             .iter()
             .filter_map(|quote| text.rsplit_once(*quote).map(|(before, _)| before.split(*quote).skip(1)))
             .flatten()
             .collect();
-        for variable in self.container.env.iter().filter(|variable| !variable.secret) {
-            if quoted.contains(variable.name.as_str()) && variable.value.unknown().is_none() {
-                add(&variable.value.text, self.evidence(&variable.at, Source::EnvVar, "", &variable.name));
+        for variable in self.container.env.iter().filter(|variable| !variable.secret && variable.value.unknown().is_none()) {
+            if quoted.contains(variable.name.as_str())
+                && let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = ModelReference::parse(&variable.value.text)
+            {
+                let evidence = self.evidence(&variable.at, Source::EnvVar, parsed.reference.id(), &variable.name);
+                out.models.push(ModelClaim { fetched: true, ..claim(parsed, role, vec![evidence]) });
             }
-        }
-        for literal in repositories(text) {
-            add(literal, self.evidence(&code.at, code.source, "", "repo_id"));
         }
     }
 
@@ -490,26 +530,6 @@ pub(crate) fn claim(parsed: ParsedModel, role: Role, evidence: Vec<Evidence>) ->
         fetched: false,
         destination: None,
         parameters: Vec::new(),
+        part: String::new(),
     }
-}
-
-/// Repositories that Python code gives to a download, as a literal or by a name that a literal was assigned to.
-fn repositories(code: &str) -> Vec<&str> {
-    static CALL: OnceLock<Option<Regex>> = OnceLock::new();
-    let pattern = r#"(?:repo_id\s*=|snapshot_download\(|hf_hub_download\()\s*(?:["']([^"'\n]+)["']|([A-Za-z_]\w*)\s*[,)\n])"#;
-    let Some(call) = CALL.get_or_init(|| Regex::new(pattern).ok()) else { return Vec::new() };
-    let mut out = Vec::new();
-    for found in call.captures_iter(code).take(64) {
-        let literal = found.get(1).map(|literal| literal.as_str());
-        let assigned = || {
-            let name = found.get(2)?.as_str();
-            code.lines().find_map(|line| {
-                let value = line.trim_start().strip_prefix(name)?.trim_start().strip_prefix('=')?.trim();
-                let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-                value[1..].split(quote).next()
-            })
-        };
-        out.extend(literal.or_else(assigned));
-    }
-    out
 }

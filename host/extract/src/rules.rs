@@ -13,8 +13,11 @@ use serde::Deserialize;
 use crate::builtin;
 
 mod images;
+mod spec;
 
 pub(crate) use images::{ImageIndex, Images, Repository, Star};
+use spec::Spec;
+pub(crate) use spec::{Case, Condition, Positional, Shape, Start, Use, Values};
 
 /// A data file that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -72,90 +75,6 @@ pub enum Does {
     Tool,
 }
 
-/// What the value of an option or variable is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Use {
-    /// The model.
-    Model,
-    /// Its revision.
-    Revision,
-    /// The names under which it is served.
-    Served,
-    /// A tokenizer.
-    Tokenizer,
-    /// A second model for speculative decoding.
-    Draft,
-    /// Adapters.
-    Adapter,
-    /// A file that may name the model.
-    Config,
-    /// The directory that a download fills.
-    Destination,
-    /// A string of further options of the same program.
-    Arguments,
-}
-
-/// How many words belong to an option.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Values {
-    /// One; the last occurrence wins.
-    #[default]
-    One,
-    /// One per occurrence; all count.
-    Each,
-    /// All words up to the next option.
-    Many,
-    /// None: a switch.
-    None,
-}
-
-/// How a value is to be read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
-    /// Words per option.
-    pub values: Values,
-    /// Character between several values of one word.
-    pub split: Option<char>,
-    /// The value is a JSON object; the fact stands at this dotted path.
-    pub json: Option<String>,
-    /// `name=value` or a JSON object with a name and a path.
-    pub named: bool,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-enum Spec {
-    Name(String),
-    Full(FullSpec),
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct FullSpec {
-    names: Vec<String>,
-    #[serde(default)]
-    values: Values,
-    #[serde(default)]
-    split: Option<char>,
-    #[serde(default)]
-    json: Option<String>,
-    #[serde(default)]
-    named: bool,
-}
-
-impl Spec {
-    fn parts(&self) -> (Vec<String>, Shape) {
-        match self {
-            Self::Name(name) => (vec![name.clone()], Shape::default()),
-            Self::Full(full) => {
-                (full.names.clone(), Shape { values: full.values, split: full.split, json: full.json.clone(), named: full.named })
-            }
-        }
-    }
-}
-
 /// One way to start a runtime.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
@@ -166,22 +85,32 @@ pub struct Launcher {
     pub modules: Vec<String>,
     /// File names of Python or shell scripts.
     pub scripts: Vec<String>,
-    /// Words of Python code given on the command line.
-    pub code: Vec<String>,
+    /// Functions and classes that Python code calls.
+    pub calls: Vec<String>,
+    /// Package that the code of a call must import.
+    pub imports: Option<String>,
     /// Words that must follow.
     pub words: Vec<String>,
     /// What it does, when not what the runtime does.
     pub does: Option<Does>,
     /// Category, when not the runtime's.
     pub category: Option<Category>,
-    /// What a positional argument is.
-    pub positional: Vec<Use>,
+    /// Role of the main model, when not the runtime's.
+    pub role: Option<Role>,
+    /// What positional arguments are, in order.
+    pub positional: Vec<Positional>,
+    /// Parameters that it stands for.
+    pub sets: BTreeMap<String, String>,
+    /// It starts the program that follows its own options.
+    pub starts: Option<Start>,
     /// The engine whose options it passes on and which runs in it.
     pub engine: Option<String>,
     /// The runtime it starts is not this one but nothing at all, or only the engine.
     pub anonymous: bool,
     /// It counts only with an address on the model hub.
     pub hub_only: bool,
+    /// It counts only with the address of a file of weights.
+    pub weights_only: bool,
 }
 
 /// A variable that switches another runtime on.
@@ -247,6 +176,12 @@ struct File {
     implies: Vec<Implied>,
     #[serde(default)]
     roles: Vec<RoleHint>,
+    #[serde(default)]
+    members: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    cases: Vec<Case>,
+    #[serde(default)]
+    shares: Vec<String>,
 }
 
 /// What an option or a variable of a runtime means.
@@ -260,6 +195,8 @@ pub enum Meaning {
     Switch,
     /// Nothing, but it takes so many words.
     Ignored(Values),
+    /// `name=value` pairs or a JSON object, whose members are options of this one: `--option.name`.
+    Members(String),
 }
 
 /// A runtime with its indices.
@@ -291,6 +228,12 @@ pub struct Runtime {
     pub implies: Vec<Implied>,
     /// Options that say what the model is for.
     pub roles: Vec<RoleHint>,
+    /// What options change.
+    pub cases: Vec<Case>,
+    /// Runtimes whose options it takes too.
+    pub shares: Vec<String>,
+    /// It takes `key=value` words.
+    pub overrides: bool,
 }
 
 /// A program that starts the program that follows its own options.
@@ -303,6 +246,8 @@ pub(crate) struct Wrapper {
     pub words: Vec<String>,
     /// Options that take a value in the next word.
     pub valued: Vec<String>,
+    /// Options that take two.
+    pub double: Vec<String>,
     /// Number of own arguments before the command.
     pub skip: usize,
     /// `NAME=value` words may precede the command.
@@ -337,6 +282,12 @@ pub(crate) struct Conventions {
     pub devices: Vec<String>,
     /// Words that say that a downloaded model is an adapter, by role.
     pub spoken_roles: BTreeMap<Role, Vec<String>>,
+    /// Providers in front of a model's name that load it from the hub.
+    #[serde(default)]
+    pub local_providers: Vec<String>,
+    /// Words in the place of a dataset that say that there is none: made-up load.
+    #[serde(default)]
+    pub no_datasets: Vec<String>,
 }
 
 /// A hosted AI service.
@@ -456,8 +407,8 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
     let entry = |message: String| RulesError::Entry { file: name.to_owned(), message };
     let mut options = HashMap::new();
     let mut add = |option: &str, meaning: Meaning| {
-        if !option.starts_with('-') {
-            return Err(entry(format!("option `{option}` must start with a dash")));
+        if !option.starts_with('-') && !option.ends_with('=') {
+            return Err(entry(format!("option `{option}` must start with a dash or end with an equals sign")));
         }
         match options.insert(fold(option), meaning) {
             Some(_) => Err(entry(format!("option `{option}` is given twice"))),
@@ -486,6 +437,11 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
             add(&option, Meaning::Ignored(shape.values))?;
         }
     }
+    for (option, more) in &file.members {
+        for spelling in std::iter::once(option).chain(more) {
+            add(spelling, Meaning::Members(option.clone()))?;
+        }
+    }
     let mut env = Vec::new();
     for (role, specs) in &file.env {
         for spec in specs {
@@ -497,8 +453,15 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
         env.extend(names.iter().map(|name| (name.clone(), Meaning::Parameter(parameter.clone()))));
     }
     for launcher in &file.launch {
-        if launcher.programs.is_empty() && launcher.modules.is_empty() && launcher.scripts.is_empty() && launcher.code.is_empty() {
-            return Err(entry("a launcher needs programs, modules, scripts or code".to_owned()));
+        if launcher.programs.is_empty() && launcher.modules.is_empty() && launcher.scripts.is_empty() && launcher.calls.is_empty() {
+            return Err(entry("a launcher needs programs, modules, scripts or calls".to_owned()));
+        }
+    }
+    for place in file.launch.iter().flat_map(|launcher| &launcher.positional) {
+        if let Positional::Option(option) = place
+            && !options.contains_key(&fold(option))
+        {
+            return Err(entry(format!("the positional argument `{option}` is neither a use nor an option of the file")));
         }
     }
     for repository in &file.images.repositories {
@@ -509,6 +472,7 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
     if file.name != file.name.to_lowercase() || file.name.is_empty() {
         return Err(entry(format!("name `{}` must be lower case", file.name)));
     }
+    let overrides = options.keys().any(|option| option.ends_with('='));
     Ok(Runtime {
         name: file.name,
         category: file.category,
@@ -523,6 +487,9 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
         env,
         implies: file.implies,
         roles: file.roles,
+        cases: file.cases,
+        shares: file.shares,
+        overrides,
     })
 }
 
@@ -531,7 +498,8 @@ fn references(runtime: &Runtime) -> impl Iterator<Item = &str> {
     let launchers = runtime.launch.iter().filter_map(|launcher| launcher.engine.as_deref());
     let tags = runtime.images.tag_engines.values().chain(runtime.images.tag_runtimes.values()).map(String::as_str);
     let implied = runtime.implies.iter().map(|implied| implied.runtime.as_str());
-    images.chain(launchers).chain(tags).chain(implied)
+    let shared = runtime.shares.iter().map(String::as_str);
+    images.chain(launchers).chain(tags).chain(implied).chain(shared)
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use aibom_facts::inventory::{Evidence, Role, Source, Unresolved};
 use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
+use aibom_facts::report::Duty;
 
 use crate::env::Variable;
 use crate::options::{self, Hit};
-use crate::reading::{Destination, ModelClaim, Reader, Reading, claim};
-use crate::rules::{Does, Meaning, Use, Values};
+use crate::reading::{DatasetClaim, Destination, ModelClaim, Reader, Reading, claim};
+use crate::rules::{Does, Meaning, Shape, Use, Values};
 use crate::text::{Origin, Token, Unknown};
 
 /// A value with what made it count.
@@ -20,7 +21,31 @@ struct Value {
     name: Option<String>,
     /// Every occurrence counts, not only the last.
     each: bool,
+    kind: Kind,
 }
+
+/// What the data say about a value beside its use.
+#[derive(Clone, Debug, Default)]
+struct Kind {
+    /// Role of a further model.
+    role: Option<Role>,
+    /// What it is in particular.
+    part: String,
+    /// Only a repository of the hub counts.
+    hub: bool,
+    /// A provider stands in front.
+    provider: bool,
+}
+
+impl Kind {
+    fn of(shape: &Shape) -> Self {
+        Self { role: shape.role, part: shape.part.clone(), hub: shape.hub, provider: shape.provider }
+    }
+}
+
+/// Parameters of the run and of its datasets begin so.
+const RUN: &str = "run.";
+const DATASET: &str = "dataset.";
 
 /// Most values of one use in one container.
 const MAX_VALUES: usize = 1000;
@@ -44,6 +69,28 @@ pub(crate) struct Said {
 }
 
 impl Said {
+    /// The dataset where a program otherwise has its model.
+    pub(crate) fn turn(&mut self, into: Use) {
+        if let Some(found) = self.facts.remove(&Use::Model) {
+            self.facts.insert(into, found);
+        }
+    }
+
+    /// Whether something has this use.
+    pub(crate) fn has(&self, what: Use) -> bool {
+        self.facts.get(&what).is_some_and(|found| {
+            [&found.direct, &found.positional, &found.options, &found.variables]
+                .iter()
+                .any(|list| list.iter().any(|value| !value.token.as_str().is_empty()))
+        })
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        if !self.parameters.iter().any(|(known, _)| known == name) {
+            self.parameters.push((name.to_owned(), value.to_owned()));
+        }
+    }
+
     pub(crate) fn option(&mut self, hit: Hit) {
         match hit.meaning {
             Meaning::Parameter(name) => {
@@ -53,12 +100,12 @@ impl Said {
                 }
             }
             Meaning::Fact(role, ref shape) => {
-                let each = shape.values != Values::One || shape.split.is_some();
+                let each = shape.values != Values::One || shape.split.is_some() || shape.list;
                 let found: Vec<Value> = hit
                     .values
                     .iter()
                     .filter_map(|token| options::shaped(token, shape))
-                    .map(|(name, token)| Value { token, by: hit.by.clone(), name, each })
+                    .map(|(name, token)| Value { token, by: hit.by.clone(), name, each, kind: Kind::of(shape) })
                     .collect();
                 let known = self.facts.entry(role).or_default();
                 let list = match (hit.by.is_empty(), hit.direct) {
@@ -68,7 +115,7 @@ impl Said {
                 };
                 list.extend(found);
             }
-            Meaning::Switch | Meaning::Ignored(_) => {}
+            Meaning::Switch | Meaning::Ignored(_) | Meaning::Members(_) => {}
         }
     }
 
@@ -80,14 +127,15 @@ impl Said {
                     self.parameters.push((name.clone(), token.as_str().to_owned()));
                 }
             }
-            Meaning::Fact(Use::Arguments, _) | Meaning::Switch | Meaning::Ignored(_) => {}
+            Meaning::Fact(Use::Arguments, _) | Meaning::Switch | Meaning::Ignored(_) | Meaning::Members(_) => {}
             Meaning::Fact(role, shape) => {
                 for token in options::split(token, shape) {
                     if let Some((name, token)) = options::shaped(&token, shape)
                         && !token.as_str().is_empty()
                     {
                         let each = shape.split.is_some();
-                        self.facts.entry(*role).or_default().variables.push(Value { token, by: variable.name.clone(), name, each });
+                        let value = Value { token, by: variable.name.clone(), name, each, kind: Kind::of(shape) };
+                        self.facts.entry(*role).or_default().variables.push(value);
                     }
                 }
             }
@@ -98,7 +146,7 @@ impl Said {
     pub(crate) fn helper(&mut self, variable: &Variable) {
         if let Ok(ParsedModel { reference: ModelReference::Hub { .. }, .. }) = ModelReference::parse(&variable.value.text) {
             let token = Token { text: variable.value.clone(), at: variable.at.clone(), source: Source::EnvVarConvention };
-            let value = Value { token, by: variable.name.clone(), name: None, each: false };
+            let value = Value { token, by: variable.name.clone(), name: None, each: false, kind: Kind::default() };
             self.facts.entry(Use::Model).or_default().variables.push(value);
         }
     }
@@ -118,6 +166,8 @@ impl Said {
     }
 
     pub(crate) fn claims(mut self, reader: &Reader<'_>, catalogue: bool, role: Role, does: Does, out: &mut Reading) {
+        out.run.extend(self.parameters.iter().filter_map(|(name, value)| Some((name.strip_prefix(RUN)?.to_owned(), value.clone()))));
+        let role_of_main = role;
         let served = self.take(Use::Served);
         let revision = self
             .take(Use::Revision)
@@ -125,13 +175,16 @@ impl Said {
             .find(|value| value.token.text.unknown().is_none())
             .map(|value| value.token.as_str().to_owned());
         let destination = self.take(Use::Destination).into_iter().next().map(|value| destination(&value.token));
-        let values = self.take(Use::Model);
+        let (data, values): (Vec<Value>, Vec<Value>) =
+            self.take(Use::Model).into_iter().partition(|value| is_data_address(without_user(&value.token).as_str()));
         let config = self.take(Use::Config);
-        let mut mains = mains(reader, values, catalogue, role, out);
+        let does_for_unknown = if reader.container.duty == Duty::Infrastructure { Does::Route } else { does };
+        let mut mains = mains(reader, values, catalogue, role, does_for_unknown, out);
         let several = mains.len() > 1;
         for (index, main) in mains.iter_mut().enumerate() {
             let names: Vec<&Value> = if several { served.get(index).into_iter().collect() } else { served.iter().collect() };
-            main.parameters.clone_from(&self.parameters);
+            let own = self.parameters.iter().filter(|(name, _)| !name.starts_with(RUN) && !name.starts_with(DATASET));
+            main.parameters = own.cloned().collect();
             main.fetched = does == Does::Fetch;
             main.destination.clone_from(&destination);
             if main.revision.is_none() && !several {
@@ -145,6 +198,19 @@ impl Said {
         }
         let main_id = mains.first().map(|main| (main.parsed.reference.id(), main.sources.clone()));
         out.models.append(&mut mains);
+        for value in self.take(Use::Further) {
+            let Some(parsed) = reader.parse(&value, false, "", out) else { continue };
+            let id = parsed.reference.id();
+            if main_id.as_ref().is_some_and(|(main, _)| *main == id) {
+                continue;
+            }
+            let mut found = claim(parsed, value.kind.role.unwrap_or(role), reader.places(&value, &id));
+            found.part.clone_from(&value.kind.part);
+            out.models.push(found);
+        }
+        for value in data.into_iter().chain(self.take(Use::Dataset)) {
+            reader.dataset(&value, &self.parameters, out);
+        }
         for (what, role, word) in
             [(Use::Draft, Role::Draft, "draft"), (Use::Adapter, Role::Adapter, "adapter"), (Use::Tokenizer, Role::Tokenizer, "")]
         {
@@ -154,7 +220,9 @@ impl Said {
                     Some(parsed) => {
                         let id = parsed.reference.id();
                         let own = |(main, sources): &(String, Vec<String>)| *main == id || sources.contains(&id) || is_copy(main, &id);
-                        if what == Use::Tokenizer && main_id.as_ref().is_none_or(own) {
+                        // A server whose model is not known has most likely the tokenizer of that.
+                        let alone = main_id.is_none() && (role_of_main != Role::Main || does == Does::Fetch);
+                        if what == Use::Tokenizer && !alone && main_id.as_ref().is_none_or(own) {
                             continue;
                         }
                         let mut found = claim(parsed, role, reader.places(&value, &id));
@@ -198,7 +266,7 @@ fn effective(values: &[Value]) -> Vec<Value> {
 }
 
 /// The main models: one, with the other places as evidence, location or conflict; or several of a program that takes several.
-fn mains(reader: &Reader<'_>, values: Vec<Value>, catalogue: bool, role: Role, out: &mut Reading) -> Vec<ModelClaim> {
+fn mains(reader: &Reader<'_>, values: Vec<Value>, catalogue: bool, role: Role, does: Does, out: &mut Reading) -> Vec<ModelClaim> {
     let mut mains: Vec<ModelClaim> = Vec::new();
     let several = values.first().is_some_and(|first| first.each);
     let leading = values.first().map(|first| first.by.clone()).unwrap_or_default();
@@ -221,7 +289,8 @@ fn mains(reader: &Reader<'_>, values: Vec<Value>, catalogue: bool, role: Role, o
             None => merge(&mut mains[0], parsed, places),
         }
     }
-    if mains.is_empty() && role != Role::Target {
+    // What a router speaks of is the concern of somebody else.
+    if mains.is_empty() && (role != Role::Target || matches!(does, Does::Run | Does::Measure)) {
         failed.truncate(1);
         out.unresolved.append(&mut failed);
     }
@@ -324,6 +393,19 @@ impl Reader<'_> {
             fail(unknown.clone());
             return None;
         }
+        let mut token = value.token.clone();
+        let mut catalogue = catalogue;
+        if value.kind.provider
+            && let Some((provider, name)) = text.split_once('/')
+        {
+            // `hf/owner/name` is loaded; others call by a name of their own.
+            if self.rules.conventions.local_providers.iter().any(|known| known == provider) {
+                token.text = bare.text.slice(text.len() - name.len()..text.len());
+            } else {
+                catalogue = true;
+            }
+        }
+        let text = if value.kind.provider { token.as_str() } else { text };
         let scheme = text.contains("://") || text.starts_with(['/', '.']);
         if catalogue
             && !scheme
@@ -337,7 +419,7 @@ impl Reader<'_> {
             });
         }
         match ModelReference::parse(text) {
-            Ok(parsed) => Some(parsed),
+            Ok(parsed) => (!value.kind.hub || matches!(parsed.reference, ModelReference::Hub { .. })).then_some(parsed),
             Err(NotAModel::Unexpanded) if text.contains("$(") => {
                 let name = text.split_once("$(").and_then(|(_, rest)| rest.split_once(')')).map(|(name, _)| name).unwrap_or_default();
                 fail(self.container.env.missing(name, &value.token.at));
@@ -349,6 +431,31 @@ impl Reader<'_> {
             }
             Err(_) => None,
         }
+    }
+
+    /// A dataset, unless the value is a word for none.
+    fn dataset(&self, value: &Value, parameters: &[(String, String)], out: &mut Reading) {
+        let (token, mut properties) = dataset_name(&value.token);
+        let text = token.as_str().trim().to_owned();
+        let plain = text.to_ascii_lowercase();
+        if self.rules.conventions.no_datasets.contains(&plain) {
+            return;
+        }
+        let named = Value { token, ..value.clone() };
+        let Some(parsed) = self.parse(&named, false, "dataset", out) else { return };
+        let id = parsed.reference.id();
+        properties.extend(parameters.iter().filter_map(|(name, value)| Some((name.strip_prefix(DATASET)?.to_owned(), value.clone()))));
+        if let Some(revision) = parsed.revision {
+            properties.push(("revision".to_owned(), revision));
+        }
+        if let Some(file) = parsed.file {
+            properties.push(("file".to_owned(), file));
+        }
+        if !value.kind.part.is_empty() {
+            properties.push(("use".to_owned(), value.kind.part.clone()));
+        }
+        let evidence = self.places(&named, &id);
+        out.datasets.push(DatasetClaim { id, evidence, properties });
     }
 
     /// The value's place, and the places of the variables that it came through.
@@ -401,6 +508,62 @@ impl Reader<'_> {
         let directory = last(location);
         directory == last(id) || self.rules.conventions.generic_directories.contains(&directory)
     }
+}
+
+/// Addresses of datasets on the hub.
+const DATA_ADDRESSES: [&str; 4] =
+    ["hf://datasets/", "https://huggingface.co/datasets/", "https://hf.co/datasets/", "https://hf-mirror.com/datasets/"];
+
+fn is_data_address(text: &str) -> bool {
+    DATA_ADDRESSES.iter().any(|prefix| text.starts_with(prefix))
+}
+
+/// The name in what programs write for a dataset, and what is said around it.
+fn dataset_name(token: &Token) -> (Token, Vec<(String, String)>) {
+    let token = &without_user(token);
+    let text = token.as_str();
+    let mut properties = Vec::new();
+    let (mut start, mut end) = (0, text.len());
+    for prefix in DATA_ADDRESSES.iter().chain(&["HF::", "hf::", "MS::", "ms::"]) {
+        if text.starts_with(prefix) {
+            start = prefix.len();
+        }
+    }
+    // What follows the repository is a revision or a file.
+    if is_data_address(text)
+        && let Some((index, _)) = text[start..].match_indices('/').nth(1)
+    {
+        end = start + index;
+    }
+    // `task|shots`, `suite|task|shots`
+    if text.contains('|') {
+        let mut bars = text.match_indices('|').map(|(index, _)| index);
+        let (first, second) = (bars.next(), bars.next());
+        (start, end) = match (first, second) {
+            (Some(first), Some(second)) => (first + 1, second),
+            (first, _) => (0, first.unwrap_or(end)),
+        };
+    }
+    // `name#500`: a sample of so many rows.
+    if let Some((before, number)) = text[start..end].rsplit_once('#')
+        && !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit())
+    {
+        end = start + before.len();
+    }
+    // `owner/name:part`
+    let body = &text[start..end];
+    if let Some((before, part)) = body.split_once(':')
+        && !body.contains("://")
+        && before.contains('/')
+        && !before.starts_with(['/', '.'])
+        && !part.is_empty()
+        && !part.contains('{')
+    {
+        properties.push(("config".to_owned(), part.to_owned()));
+        end = start + before.len();
+    }
+    (Token { text: token.text.slice(start..end), ..token.clone() }, properties)
 }
 
 /// A URL without user and password, which may well be unknown.

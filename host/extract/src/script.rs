@@ -40,6 +40,8 @@ pub(crate) struct CommandLine {
     pub(crate) own: Vec<Variable>,
     /// The here-document that is its input.
     pub(crate) document: Option<Token>,
+    /// Launchers that were taken off in front of it: runtime, launcher, and the word that made it recognised.
+    pub(crate) carriers: Vec<(usize, usize, Token)>,
 }
 
 impl CommandLine {
@@ -155,7 +157,7 @@ impl Shell<'_> {
             Some(_) => {
                 let tokens = fields.into_iter().map(|field| self.token(field)).collect();
                 let document = command.document.clone().map(|range| self.token((script.slice(range), None)));
-                self.out.push(CommandLine { tokens, exported: Rc::clone(&self.exported), own, document });
+                self.out.push(CommandLine { tokens, exported: Rc::clone(&self.exported), own, document, ..CommandLine::default() });
             }
             None => {}
         }

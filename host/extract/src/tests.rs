@@ -422,12 +422,18 @@ fn what_an_init_container_downloads_is_the_model_that_the_server_loads() {
 
 #[test]
 fn python_code_that_downloads_names_its_repositories() {
-    let code = "from huggingface_hub import snapshot_download\\nrepo = 'org/b'\\nsnapshot_download(repo_id=repo)\\nsnapshot_download('org/c')\\nx = os.environ['GET']\\n'no/model'";
+    let code = "from huggingface_hub import snapshot_download\\nrepo = 'org/b'\\nsnapshot_download(repo_id=repo)\\nsnapshot_download('org/c')\\nx = os.environ['GET']\\nsnapshot_download(x)\\n'no/model'";
     let found = pod(&[&format!(
         r#"{{name: a, image: 'vllm/vllm-openai', command: [python3, -c, "{code}"], env: [{{name: GET, value: org/a}}, {{name: OTHER, value: org/d}}]}}"#
     )]);
     assert_eq!(names(&found), ["main org/a", "main org/b", "main org/c"]);
     assert!(runtimes(&found).is_empty());
+    // Nobody follows a value through an object; the variable that the code names is the best guess.
+    let code = "import os\\nsettings = Settings(os.environ['GET'])\\nsnapshot_download(settings.repo)";
+    let found = pod(&[&format!(
+        r#"{{name: a, image: x, command: [python3, -c, "{code}"], env: [{{name: GET, value: org/a}}, {{name: OTHER, value: org/d}}]}}"#
+    )]);
+    assert_eq!(names(&found), ["main org/a"]);
     let script = "python3 - <<'PY'\\nfrom huggingface_hub import snapshot_download\\nsnapshot_download(repo_id='org/b')\\nPY\\n";
     let found = pod(&[&format!(r#"{{name: a, image: 'python:3', command: [bash, -c, "{script}"]}}"#)]);
     assert_eq!(names(&found), ["main org/b"]);

@@ -12,7 +12,7 @@ fn lines(words: &[&str]) -> Vec<CommandLine> {
 /// `runtime does: rest` of each launcher.
 fn launches(words: &[&str]) -> Vec<String> {
     let rules = Rules::builtin();
-    let found = lines(words).into_iter().filter_map(|line| find(rules, &line));
+    let found = lines(words).into_iter().flat_map(|line| find(rules, &line, &Env::default()));
     found
         .map(|launch| {
             let rest: Vec<&str> = launch.rest.iter().map(Token::as_str).collect();
@@ -26,7 +26,7 @@ fn launchers_are_found_by_program_module_and_script() {
     let table: [(&[&str], &[&str]); 16] = [
         (&["vllm", "serve", "a/b", "--port", "1"], &["vllm Run: a/b --port 1"]),
         (&["/opt/venv/bin/vllm", "serve", "a/b"], &["vllm Run: a/b"]),
-        (&["vllm", "bench", "serve", "--model", "a/b"], &["vllm Measure: serve --model a/b"]),
+        (&["vllm", "bench", "serve", "--model", "a/b"], &["vllm-bench Measure: --model a/b"]),
         (&["vllm", "collect-env"], &["vllm Tool: collect-env"]),
         (&["python3", "-u", "-m", "vllm.entrypoints.openai.api_server", "--model=a/b"], &["vllm Run: --model=a/b"]),
         (&["python3.12", "/usr/local/bin/vllm", "serve", "a/b"], &["vllm Run: a/b"]),
@@ -75,10 +75,10 @@ fn programs_in_front_of_a_program_are_taken_off() {
 fn variables_in_front_of_a_program_belong_to_it() {
     let rules = Rules::builtin();
     let line = lines(&["env", "MODEL_ID=a/b", "text-generation-launcher"]).remove(0);
-    let launch = find(rules, &line).unwrap();
+    let launch = find(rules, &line, &Env::default()).pop().unwrap();
     assert_eq!(launch.variable("MODEL_ID").unwrap().value.text, "a/b");
     let line = lines(&["sh", "-c", "export MODEL_ID=c/d; REVISION=e text-generation-launcher"]).remove(0);
-    let launch = find(rules, &line).unwrap();
+    let launch = find(rules, &line, &Env::default()).pop().unwrap();
     assert_eq!(launch.variable("MODEL_ID").unwrap().value.text, "c/d");
     assert_eq!(launch.variable("REVISION").unwrap().value.text, "e");
 }

@@ -11,7 +11,9 @@ fn tokens(words: &[&str]) -> Vec<Token> {
 /// `use/parameter option=values` of each hit.
 fn hits(runtime: &str, positional: &[Use], words: &[&str]) -> Vec<String> {
     let table = Rules::builtin().runtime(runtime).unwrap();
-    parse(&tokens(words), &[table], positional)
+    let positional: Vec<Positional> = positional.iter().map(|what| Positional::Use(*what)).collect();
+    parse(&tokens(words), &[table], &positional)
+        .hits
         .into_iter()
         .map(|hit| {
             let what = match &hit.meaning {
@@ -19,6 +21,7 @@ fn hits(runtime: &str, positional: &[Use], words: &[&str]) -> Vec<String> {
                 Meaning::Parameter(name) => name.clone(),
                 Meaning::Switch => "switch".to_owned(),
                 Meaning::Ignored(_) => "ignored".to_owned(),
+                Meaning::Members(option) => option.clone(),
             };
             let values: Vec<&str> = hit.values.iter().map(Token::as_str).collect();
             format!("{what} {}={}", hit.by, values.join(","))
@@ -61,7 +64,7 @@ fn an_option_without_its_value_takes_no_other_option() {
 fn values_with_separators_are_several() {
     assert_eq!(hits("tgi", &[], &["--lora-adapters", "a/b,c/d"]), ["Adapter --lora-adapters=a/b,c/d"]);
     let table = Rules::builtin().runtime("tgi").unwrap();
-    assert_eq!(parse(&tokens(&["--lora-adapters", "a/b,c/d"]), &[table], &[])[0].values.len(), 2);
+    assert_eq!(parse(&tokens(&["--lora-adapters", "a/b,c/d"]), &[table], &[]).hits[0].values.len(), 2);
 }
 
 #[test]

@@ -31,8 +31,11 @@ fn a_bad_file_is_an_error_that_says_where() {
         error(&[("a.yaml", "name: a\nlaunch: [{programs: [x], engine: y}]")]),
         "a.yaml: `y` is no runtime that another file defines"
     );
-    assert_eq!(error(&[("a.yaml", "name: a\nlaunch: [{words: [x]}]")]), "a.yaml: a launcher needs programs, modules, scripts or code");
-    assert_eq!(error(&[("a.yaml", "name: a\noptions: {model: [model]}")]), "a.yaml: option `model` must start with a dash");
+    assert_eq!(error(&[("a.yaml", "name: a\nlaunch: [{words: [x]}]")]), "a.yaml: a launcher needs programs, modules, scripts or calls");
+    assert_eq!(
+        error(&[("a.yaml", "name: a\noptions: {model: [model]}")]),
+        "a.yaml: option `model` must start with a dash or end with an equals sign"
+    );
     assert_eq!(error(&[("a.yaml", "name: a\noptions: {model: [--a_b]}\nswitches: [--a-b]")]), "a.yaml: option `--a-b` is given twice");
     assert_eq!(error(&[("a.yaml", "name: A")]), "a.yaml: name `A` must be lower case");
     assert_eq!(error(&[("a.yaml", "name: a\nimages: {repositories: [x]}")]), "a.yaml: repository `x` needs a host");
