@@ -126,6 +126,9 @@ fn inner_command(wrapper: &Wrapper, tokens: &[Token]) -> Option<(usize, Vec<Vari
     let mut assigned = Vec::new();
     if wrapper.after_dashes {
         let dashes = tokens.iter().skip(index).position(|token| token.as_str() == "--")?;
+        if let Some(option) = &wrapper.environment {
+            assigned = environment(option, &tokens[index..index + dashes]);
+        }
         index += dashes + 1;
     } else {
         while let Some(token) = tokens.get(index) {
@@ -154,6 +157,27 @@ fn inner_command(wrapper: &Wrapper, tokens: &[Token]) -> Option<(usize, Vec<Vari
         index += wrapper.skip;
     }
     (index < tokens.len()).then_some((index, assigned))
+}
+
+/// Most variables that one option hands to a command.
+const MAX_VARIABLES: usize = 128;
+
+/// The variables in the JSON value of an option.
+fn environment(option: &str, own: &[Token]) -> Vec<Variable> {
+    let mut words = own.iter().skip_while(|token| !token.as_str().starts_with(option));
+    let Some(first) = words.next() else { return Vec::new() };
+    let joined = first.as_str().strip_prefix(option).and_then(|rest| rest.strip_prefix('='));
+    let Some((text, token)) = joined.map(|text| (text, first)).or_else(|| words.next().map(|next| (next.as_str(), next))) else {
+        return Vec::new();
+    };
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else { return Vec::new() };
+    let pairs = value.get("env_vars").and_then(|variables| variables.as_object()).into_iter().flatten();
+    let variable = |(name, value): (&String, &serde_json::Value)| {
+        let secret = Redactor::is_secret_name(name);
+        let value = if secret { secret_text(name, &token.at) } else { Traced::plain(value.as_str()?) };
+        Some(Variable { name: name.clone(), value, at: token.at.clone(), secret })
+    };
+    pairs.filter_map(variable).take(MAX_VARIABLES).collect()
 }
 
 /// What a Python command line runs.

@@ -142,6 +142,9 @@ impl<'a> Reader<'a> {
         if image_alone {
             self.image_alone(images, infrastructure, &program, &mut out);
         }
+        if image_alone && does.is_none() && !infrastructure && images.is_empty() {
+            self.by_signs(&mut out);
+        }
         if matches!(out.does, Some(Does::Run | Does::Fetch)) && !infrastructure {
             self.model_of_image(images, &mut out);
         }
@@ -319,6 +322,21 @@ impl<'a> Reader<'a> {
         } else {
             out.does = None;
         }
+    }
+
+    /// What variables tell about a program that nothing else tells anything about. It is no runtime: nobody knows which one it is.
+    fn by_signs(&self, out: &mut Reading) {
+        let env = &self.container.env;
+        let told = |rule: &&Runtime| rule.signs.iter().filter(|name| env.get(name).is_some()).count() >= 2;
+        if self.container.class != ContainerClass::Main {
+            return;
+        }
+        let Some(rule) = self.rules.runtimes.iter().find(told) else { return };
+        let shared = rule.shares.iter().filter_map(|name| self.rules.runtime(name));
+        let tables: Vec<&Runtime> = std::iter::once(rule).chain(shared).collect();
+        out.does = Some(rule.does);
+        let work = Work { role: rule.role, does: rule.does, category: category_of(rule.does, rule) };
+        self.facts(&tables, &Parsed::default(), None, work, out);
     }
 
     /// Runtimes by the image, where what runs does not contradict it; and the version by its tag.

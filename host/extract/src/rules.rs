@@ -182,6 +182,8 @@ struct File {
     cases: Vec<Case>,
     #[serde(default)]
     shares: Vec<String>,
+    #[serde(default)]
+    signs: Vec<String>,
 }
 
 /// What an option or a variable of a runtime means.
@@ -232,6 +234,8 @@ pub struct Runtime {
     pub cases: Vec<Case>,
     /// Runtimes whose options it takes too.
     pub shares: Vec<String>,
+    /// Variables of which two tell that such a program runs, where nothing else tells what does.
+    pub signs: Vec<String>,
     /// It takes `key=value` words.
     pub overrides: bool,
 }
@@ -254,6 +258,8 @@ pub(crate) struct Wrapper {
     pub assignments: bool,
     /// The command begins behind `--` only.
     pub after_dashes: bool,
+    /// Option whose value is a JSON object with variables of the command in `env_vars`.
+    pub environment: Option<String>,
 }
 
 /// Conventions that hold for every container.
@@ -489,6 +495,7 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
         roles: file.roles,
         cases: file.cases,
         shares: file.shares,
+        signs: file.signs,
         overrides,
     })
 }

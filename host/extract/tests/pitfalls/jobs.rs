@@ -331,6 +331,38 @@ fn variables_of_a_training_are_read_by_what_they_are_for() {
 }
 
 #[test]
+fn two_variables_of_a_training_tell_one_where_nothing_else_tells_anything() {
+    let tuned = "env: [{name: MODEL_NAME, value: acme/base}, {name: LORA_R, value: '8'}, {name: NEW_MODEL, value: acme-tuned}]";
+    container(&format!("{{image: $IMAGE_URL, {tuned}}}")).gives(&[
+        "base acme/base",
+        "fine-tuning",
+        "unresolved image placeholder $IMAGE_URL",
+    ]);
+    container("{image: $IMAGE_URL, env: [{name: MODEL_NAME, value: acme/base}, {name: LORA_R, value: '8'}]}")
+        .gives(&["unresolved image placeholder $IMAGE_URL"]);
+    // What runs says more.
+    container(&format!("{{image: 'vllm/vllm-openai:v0.10.1', command: [vllm, serve, acme/m], {tuned}}}")).gives(&[
+        "inference",
+        "main acme/m",
+        "vllm",
+    ]);
+}
+
+#[test]
+fn variables_of_a_submitted_job_are_those_of_its_program() {
+    script("ray job submit --runtime-env-json '{\"env_vars\": {\"DATASET_PATH\": \"/d/a.csv\", \"HF_TOKEN\": \"hf_x\"}}' -- python preprocessing_acme.py")
+        .gives(&["data-preparation", "dataset /d/a.csv"]);
+    script("ray job submit --runtime-env-json=broken -- python preprocessing_acme.py").gives(&["data-preparation"]);
+}
+
+#[test]
+fn the_name_of_a_script_tells_its_work_and_nothing_else() {
+    script("python AcmeTrain.py --maxlen 256").gives(&["training"]);
+    script("python validate_fine_tuned_model.py").gives(&["evaluation"]);
+    script("python constrain.py\npython trainers_schedule.py\npython retrieval.py").gives(&[]);
+}
+
+#[test]
 fn classes_and_demos_are_no_models() {
     script("python main.py fit --model MyNet --data MyData").gives(&[]);
     script("python /opt/mnist.py --epochs 1").gives(&[]);
