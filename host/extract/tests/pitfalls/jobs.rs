@@ -586,6 +586,18 @@ fn what_a_conversion_makes_is_where_it_goes() {
 }
 
 #[test]
+fn a_server_image_that_fills_a_cache_does_not_serve() {
+    container("{image: 'nvcr.io/nim/acme/m:1.0.0', command: [download-to-cache, --profile, abc]}")
+        .gives(&["data-preparation", "main acme/m"]);
+    container("{image: 'nvcr.io/nim/acme/m:1.0.0', args: [nim_download_to_cache]}").gives(&["data-preparation", "main acme/m"]);
+    container("{image: 'example.com/acme/aim:1', args: [download-to-cache, --model-id, 'hf://acme/m']}").gives(&[
+        "data-preparation",
+        "from hf://acme/m",
+        "main acme/m",
+    ]);
+}
+
+#[test]
 fn names_of_catalogues_are_no_repositories() {
     let read = script("kaggle models instances versions download google/gemma/pax/2b-it/2 --untar -p /m");
     read.gives(&["data-preparation", "main google/gemma/pax/2b-it/2"]);
