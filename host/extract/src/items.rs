@@ -9,11 +9,18 @@ use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
 use aibom_facts::report::{Basis, Claim, Item, ItemClass, Report};
 
 use crate::Subject;
-use crate::merge::{Draft, confidence};
-use crate::reading::claim as new_claim;
+use crate::merge::{Draft, confidence, is_location};
+use crate::reading::{ModelClaim, claim as new_claim};
 use crate::rules::Rules;
+use crate::said::is_template;
 use crate::storage::Mounts;
 
+/// Property of a model: a name that it is served under.
+const SERVED_NAME: &str = "model.servedName";
+/// Property of a model: the directory that it is mounted at in the templates that its item names.
+const MOUNT_PATH: &str = "model.mountPath";
+/// Property of a model: its form, where the text alone would mislead. Only `path` is of use.
+const FORM: &str = "model.form";
 /// Role of a configuration item that supplies the model.
 const MODEL_SOURCE: &str = "model-source";
 
@@ -67,6 +74,7 @@ pub(crate) fn add(draft: &mut Draft<'_>, subject: &Subject<'_>) {
         .items
         .iter()
         .any(|item| item.class == ItemClass::Runtime && draft.rules.runtime(&item.name.text).is_some_and(|rule| rule.catalogue));
+    let templates: HashSet<&str> = report.pod_templates.iter().map(|template| template.name.as_str()).collect();
     let mut keys: BTreeMap<&str, Key> = BTreeMap::new();
     let mut owners: Vec<(&Item, Key)> = Vec::new();
     for item in &report.items {
@@ -80,6 +88,9 @@ pub(crate) fn add(draft: &mut Draft<'_>, subject: &Subject<'_>) {
             ItemClass::Device => Some(device(draft, item)),
         };
         if let Some(key) = key {
+            if key.class == Class::Model {
+                mount(draft, item, &key, &templates);
+            }
             if !item.id.is_empty() {
                 keys.insert(&item.id, key.clone());
             }
@@ -136,8 +147,36 @@ fn evidence(claim: &Claim, value: &str) -> Vec<Evidence> {
 }
 
 fn properties(finding: &mut Finding, item: &Item) {
-    for property in &item.properties {
+    for property in item.properties.iter().filter(|property| property.name != SERVED_NAME && property.name != FORM) {
         finding.property(&property.name, &property.value.text);
+    }
+}
+
+/// Names that a model is served under. One of the hub's form is the identity of a model of which else only the location is known.
+fn served_names(claim: &mut ModelClaim, item: &Item) {
+    for property in item.properties.iter().filter(|property| property.name == SERVED_NAME && !is_template(&property.value.text)) {
+        let name = property.value.text.trim();
+        let id = claim.parsed.reference.id();
+        if is_location(&claim.parsed.reference)
+            && claim.role != Role::Adapter
+            && let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = ModelReference::parse(name)
+        {
+            claim.sources.push(id);
+            claim.parsed.reference = parsed.reference;
+        }
+        if claim.parsed.reference.id() == name {
+            claim.evidence.extend(evidence(&property.value, name));
+        }
+        claim.served.push(name.to_owned());
+    }
+}
+
+/// Says where the host will find the model again.
+fn mount(draft: &mut Draft<'_>, item: &Item, key: &Key, templates: &HashSet<&str>) {
+    for property in item.properties.iter().filter(|property| property.name == MOUNT_PATH) {
+        for template in item.uses.iter().filter(|name| templates.contains(name.as_str())) {
+            draft.mounted.add(template, &property.value.text, &key.name, !item.role.is_empty());
+        }
     }
 }
 
@@ -149,7 +188,10 @@ fn model(draft: &mut Draft<'_>, item: &Item, catalogue: bool) -> Option<Key> {
         _ => Role::Main,
     });
     let plain = |reference| ParsedModel { reference, revision: None, source: None, file: None };
-    let parsed = if catalogue && !text.contains("://") && !text.starts_with('/') {
+    let is_path = item.properties.iter().any(|property| property.name == FORM && property.value.text == "path");
+    let parsed = if is_path {
+        ModelReference::catalogue_name(text).map(|_| plain(ModelReference::Path(text.to_owned())))
+    } else if catalogue && !text.contains("://") && !text.starts_with('/') {
         // The hub's rules still say what is a placeholder.
         match ModelReference::parse(text) {
             Err(NotAModel::Unexpanded | NotAModel::Placeholder) => Err(NotAModel::Placeholder),
@@ -183,6 +225,8 @@ fn model(draft: &mut Draft<'_>, item: &Item, catalogue: bool) -> Option<Key> {
     if let Some(version) = &item.version {
         claim.revision = Some(version.text.clone());
     }
+    served_names(&mut claim, item);
+    let id = claim.parsed.reference.id();
     let model = draft.filled(&id, &claim);
     properties(&mut model.finding, item);
     Some(model.finding.key.clone())

@@ -27,6 +27,7 @@ mod env;
 mod images;
 mod items;
 mod merge;
+mod mounted;
 mod options;
 mod pods;
 mod python;

@@ -13,6 +13,7 @@ use aibom_facts::object::Locator;
 use aibom_facts::report::{ContainerClass, Duty, Problem};
 
 use crate::budget::Budget;
+use crate::mounted::MountedModels;
 use crate::pods::{self, Container};
 use crate::reading::{ModelClaim, Reader, Reading, RuntimeClaim};
 use crate::rules::{Does, Rules};
@@ -35,7 +36,9 @@ pub(crate) struct Draft<'r> {
     /// Models that a container names, under the key of that time.
     named: Vec<(usize, String)>,
     /// Keys that a better name has replaced.
-    renamed: BTreeMap<String, String>,
+    pub(crate) renamed: BTreeMap<String, String>,
+    /// Models that the report says are mounted.
+    pub(crate) mounted: MountedModels,
 }
 
 /// Reads everything.
@@ -56,6 +59,7 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
         image_keys: Vec::new(),
         named: Vec::new(),
         renamed: BTreeMap::new(),
+        mounted: MountedModels::default(),
     };
     let images: Vec<Option<ImageReference>> =
         containers.iter().map(|container| container.image.as_ref().and_then(|image| ImageReference::parse(&image.text).ok())).collect();
@@ -173,7 +177,7 @@ impl Draft<'_> {
     }
 
     /// The name under which a model is known now.
-    fn current<'n>(&'n self, name: &'n str) -> Option<&'n str> {
+    pub(crate) fn current<'n>(&'n self, name: &'n str) -> Option<&'n str> {
         let mut name = name;
         // A name is replaced by a better one at most once per form.
         for _ in 0..4 {
@@ -215,6 +219,9 @@ impl Draft<'_> {
                     finding.needs.extend(image.clone());
                     runs.insert(key);
                 }
+            }
+            if reading.does == Some(Does::Run) && container.duty != Duty::Infrastructure {
+                self.adopt_role(&container.template, reading.role);
             }
             let mut main = None;
             let loaded = reading.models.iter().filter(|claim| !claim.fetched);
@@ -300,7 +307,8 @@ impl Draft<'_> {
 
     /// Adds a claim to the model of its identity.
     pub(crate) fn model(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Key {
-        let id = self.promoted(claim);
+        let mounted = self.known_again(claim, container);
+        let (id, claim) = mounted.as_ref().map_or_else(|| (self.promoted(claim), claim), |(id, claim)| (id.clone(), claim));
         let model = self.filled(&id, claim);
         model.finding.property("container.name", &container.name);
         model.finding.key.clone()
@@ -318,7 +326,7 @@ impl Draft<'_> {
     }
 
     /// Adds a model under its own name, to the one of that name if there is one.
-    fn put(&mut self, model: Model) {
+    pub(crate) fn put(&mut self, model: Model) {
         self.runs |= model.role != Role::Target;
         let name = &model.finding.key.name;
         for also in model.sources.iter().chain(&model.served) {
@@ -350,13 +358,8 @@ impl Draft<'_> {
             }
         } else if let Some(path) =
             claim.sources.iter().find(|source| self.models.get(*source).is_some_and(|model| is_location(&model.reference)))
-            && let Some(mut model) = self.models.remove(path)
         {
-            model.sources.insert(path.clone());
-            self.renamed.insert(path.clone(), id.clone());
-            model.finding.key.name.clone_from(&id);
-            model.reference = claim.parsed.reference.clone();
-            self.put(model);
+            return self.rename(path, &claim.parsed.reference);
         }
         id
     }
@@ -481,15 +484,17 @@ impl Draft<'_> {
                 missing.insert(silent.clone());
             }
         }
+        let of_items: HashSet<&Locator> = subject.report.items.iter().filter_map(|item| item.name.at.first()).collect();
         let declared = self.models.values().any(|model| model.finding.evidence.iter().any(|evidence| evidence.container.is_empty()));
+        let asked = self.inventory.unresolved.iter().any(|known| known.what == "model" && of_items.contains(&known.at));
         let presets = items::model_sources(subject.report);
         if !presets.is_empty() {
-            if self.models.values().all(|model| matches!(model.role, Role::Target))
+            if self.models.values().all(|model| model.role == Role::Target || is_whole_volume(&model.reference))
                 && self.inventory.unresolved.iter().all(|known| known.what != "model")
             {
                 self.inventory.unresolved.extend(presets);
             }
-        } else if !declared {
+        } else if !declared && !asked {
             self.inventory.unresolved.extend(missing);
         }
     }
@@ -568,6 +573,11 @@ impl Draft<'_> {
 
 pub(crate) fn is_location(reference: &ModelReference) -> bool {
     matches!(reference, ModelReference::Path(_) | ModelReference::Uri(_))
+}
+
+/// A claim as a whole says where a model is, not which one.
+fn is_whole_volume(reference: &ModelReference) -> bool {
+    matches!(reference, ModelReference::Uri(uri) if uri.strip_prefix("pvc://").is_some_and(|path| !path.trim_end_matches('/').contains('/')))
 }
 
 /// A model without facts.

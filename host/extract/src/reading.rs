@@ -72,6 +72,8 @@ pub(crate) struct Reading {
     pub(crate) run: Vec<(String, String)>,
     pub(crate) categories: Vec<Category>,
     pub(crate) does: Option<Does>,
+    /// Role of the main model of what runs.
+    pub(crate) role: Role,
     pub(crate) unresolved: Vec<Unresolved>,
     /// Runtimes that the report declares and that run here.
     pub(crate) declared: Vec<usize>,
@@ -454,6 +456,7 @@ impl<'a> Reader<'a> {
             case.sets.iter().for_each(|(name, value)| said.set(name, value));
         }
         out.categories.extend(category);
+        out.role = role;
         said.claims(self, catalogue, role, does, out);
     }
 

@@ -323,7 +323,9 @@ fn name_it(reader: &Reader<'_>, main: &mut ModelClaim, names: &[&Value]) {
     let known: Vec<&&Value> =
         names.iter().filter(|value| value.token.text.unknown().is_none() && !value.token.as_str().trim().is_empty()).collect();
     for value in &known {
-        main.served.push(value.token.as_str().trim().to_owned());
+        if !is_template(value.token.as_str()) {
+            main.served.push(value.token.as_str().trim().to_owned());
+        }
     }
     let id = main.parsed.reference.id();
     if matches!(main.parsed.reference, ModelReference::Path(_) | ModelReference::Uri(_)) {
@@ -343,6 +345,11 @@ fn name_it(reader: &Reader<'_>, main: &mut ModelClaim, names: &[&Value]) {
             }
         }
     }
+}
+
+/// Whether a text is one that somebody has yet to fill in.
+pub(crate) fn is_template(text: &str) -> bool {
+    matches!(ModelReference::parse(text), Err(NotAModel::Unexpanded | NotAModel::Placeholder))
 }
 
 fn destination(token: &Token) -> Destination {
