@@ -102,7 +102,7 @@ pub(crate) fn image(model: &Part<'_>, server: &Part<'_>) -> Option<Claim> {
 }
 
 /// One container of several layers, the lowest first: arguments are appended or replaced, variables added up, all else replaced.
-pub(crate) fn merged<'a>(name: &str, class: ContainerClass, template: &str, layers: &[&Part<'a>], append: bool) -> Container {
+pub(crate) fn merged(name: &str, class: ContainerClass, template: &str, layers: &[&Part<'_>], append: bool) -> Container {
     let top = |key: &str| layers.iter().rev().find_map(|layer| layer.list(key));
     let mut container = Container::new(name, class)
         .template(template)

@@ -47,16 +47,13 @@ fn by_key(storage: &Part<'_>, template: &str) -> Option<Item> {
     }
     let parameters = storage.part("parameters");
     let source = Claim::implied("kserve.storage.path", path.at.clone());
-    let item = match (parameters.text("type"), parameters.text("bucket")) {
-        (Some(kind), Some(bucket)) => {
-            let uri = format!("{}://{}/{}", kind.value, bucket.value, path.value.trim_start_matches('/'));
-            let item = mounted(Claim::derived(uri, [path.at.clone(), bucket.at, kind.at]), MOUNT, template);
-            item.source(Claim::declared(path))
-        }
-        _ => {
-            let form = Claim::implied("path", path.at.clone());
-            mounted(Claim::declared(path), MOUNT, template).property("model.form", form)
-        }
+    let item = if let (Some(kind), Some(bucket)) = (parameters.text("type"), parameters.text("bucket")) {
+        let uri = format!("{}://{}/{}", kind.value, bucket.value, path.value.trim_start_matches('/'));
+        let item = mounted(Claim::derived(uri, [path.at.clone(), bucket.at, kind.at]), MOUNT, template);
+        item.source(Claim::declared(path))
+    } else {
+        let form = Claim::implied("path", path.at.clone());
+        mounted(Claim::declared(path), MOUNT, template).property("model.form", form)
     };
     Some(item.property("identity.source", source))
 }
