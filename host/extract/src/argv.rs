@@ -413,6 +413,26 @@ pub(crate) fn other(rules: &Rules, line: &CommandLine) -> Other {
     }
 }
 
+/// Whether it joins a server that another pod leads and that knows the model.
+pub(crate) fn joins(rules: &Rules, line: &CommandLine) -> bool {
+    let words: Vec<&str> = line.tokens.iter().map(Token::as_str).collect();
+    let interpreted = words.first().is_some_and(|program| {
+        let program = base_name(program);
+        SHELLS.contains(&program) || program.starts_with("python")
+    });
+    let Some((program, words)) = words.get(usize::from(interpreted)..).and_then(<[&str]>::split_first) else { return false };
+    let has = |options: &[String]| {
+        let mut names = words.iter().filter_map(|word| word.split('=').next()).filter(|word| word.starts_with("--"));
+        names.any(|name| options.contains(&fold(name)))
+    };
+    rules.conventions.joining.iter().any(|joining| {
+        (joining.programs.is_empty() || joining.programs.iter().any(|known| known == base_name(program)))
+            && joining.words.len() <= words.len()
+            && joining.words.iter().zip(words).all(|(want, have)| want == have)
+            && (joining.options.is_empty() || has(&joining.options))
+    })
+}
+
 #[cfg(test)]
 #[path = "argv/tests.rs"]
 mod tests;

@@ -107,6 +107,8 @@ struct Program<'r> {
     idle: bool,
     fetches: bool,
     unknown: bool,
+    /// It joins a server that another pod leads.
+    joins: bool,
     any: bool,
 }
 
@@ -153,7 +155,10 @@ impl<'a> Reader<'a> {
         if out.does == Some(Does::Run) && !infrastructure {
             self.image_evidence(images, &mut out);
             out.declared.extend_from_slice(self.declared);
-            self.tell_silence(&active, &mut out);
+            let framework = |launch: &&Launch<'_>| self.rules.runtimes[launch.runtime].framework;
+            if !(program.joins && active.iter().all(framework)) {
+                self.tell_silence(&active, &mut out);
+            }
         }
         out
     }
@@ -177,6 +182,7 @@ impl<'a> Reader<'a> {
             if let (Some(first), Some(own)) = (line.tokens.first_mut().filter(|first| first.text.is_unknown()), own) {
                 first.text = Traced::plain(own);
             }
+            program.joins |= argv::joins(self.rules, line);
             let mut found = argv::find(self.rules, line, &container.env);
             if !found.is_empty() {
                 program.launches.append(&mut found);

@@ -262,6 +262,18 @@ pub(crate) struct Wrapper {
     pub environment: Option<String>,
 }
 
+/// A command line that joins a server led by another pod.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Joining {
+    /// Base names of the program or script; any where empty.
+    pub programs: Vec<String>,
+    /// Words that must follow.
+    pub words: Vec<String>,
+    /// Options of which one must be there, unless there are none.
+    pub options: Vec<String>,
+}
+
 /// Conventions that hold for every container.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -270,6 +282,8 @@ pub(crate) struct Conventions {
     pub wrappers: Vec<Wrapper>,
     /// Programs that only wait.
     pub idle: Vec<String>,
+    /// Command lines that join a server led by another pod.
+    pub joining: Vec<Joining>,
     /// Programs of scripts that do no AI work.
     pub plain: Vec<String>,
     /// Words in the name of a program or script that downloads.

@@ -393,6 +393,28 @@ fn an_engine_that_names_no_model_says_where_it_would_come_from() {
 }
 
 #[test]
+fn a_worker_that_joins_a_server_lacks_no_model() {
+    for command in [
+        r#"[bash, -c, "bash /opt/multi-node.sh worker --ray_address=$(LWS_LEADER_ADDRESS)"]"#,
+        "[bash, /opt/multi-node.sh, --ray-address, head]",
+        r#"[sh, -c, "ray start --address=$(HEAD):6379 --block"]"#,
+        "[python3, ./server.py, worker]",
+    ] {
+        let found = pod(&[&format!("{{name: a, image: 'vllm/vllm-openai', command: {command}}}")]);
+        assert!(found.is_ai() && found.models.is_empty(), "{command}");
+        assert!(unresolved(&found).is_empty(), "{command}: {:?}", unresolved(&found));
+    }
+    for leader in [
+        r#"[bash, -c, "bash /opt/multi-node.sh leader --ray_cluster_size=2"]"#,
+        r#"[sh, -c, "ray start --address=head && vllm serve --port 80"]"#,
+        "[/opt/multi-node.sh, --worker]",
+    ] {
+        let found = pod(&[&format!("{{name: a, image: 'vllm/vllm-openai', command: {leader}}}")]);
+        assert_eq!(unresolved(&found).len(), 1, "{leader}: {:?}", unresolved(&found));
+    }
+}
+
+#[test]
 fn an_engine_image_that_only_waits_or_downloads_runs_no_engine() {
     let found = pod(&["{name: a, image: 'vllm/vllm-openai', command: [sleep, infinity]}"]);
     assert!(runtimes(&found).is_empty() && found.is_ai());

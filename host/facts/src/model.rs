@@ -186,7 +186,7 @@ fn check_placeholder(text: &str) -> Result<(), NotAModel> {
     if angle || between('%') || between('@') {
         return Err(NotAModel::Placeholder);
     }
-    // `.../YOUR_MODEL`, `your-org/your-model`, `REPLACE_ME`
+    // `.../YOUR_MODEL`, `your-org/your-model`, `REPLACE_ME`, `__MODEL__`
     for segment in text.split(['/', ':']) {
         let lower = segment.to_ascii_lowercase();
         let word = |word: &str| {
@@ -196,6 +196,7 @@ fn check_placeholder(text: &str) -> Result<(), NotAModel> {
             || lower == "replaced-by-kustomize"
             || lower == "change-me"
             || lower == "change_me"
+            || (segment.len() > 4 && segment.starts_with("__") && segment.ends_with("__"))
             || is_variable_name(segment)
         {
             return Err(NotAModel::Placeholder);

@@ -135,6 +135,8 @@ fn what_names_nothing_says_why() {
         ("V_MODEL_NAME", NotAModel::Placeholder),
         ("replaced-by-kustomize", NotAModel::Placeholder),
         ("REPLACE_ME", NotAModel::Placeholder),
+        ("__MODEL__", NotAModel::Placeholder),
+        ("/models/__MODEL_NAME__", NotAModel::Placeholder),
         ("none", NotAModel::Nothing),
         ("None", NotAModel::Nothing),
         ("N/A", NotAModel::Nothing),
