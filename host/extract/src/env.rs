@@ -5,7 +5,7 @@
 //! The value of a variable whose name says that it is a secret is never looked at.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use aibom_facts::object::Locator;
@@ -14,6 +14,7 @@ use aibom_facts::report::Problem;
 use aibom_facts::tree::{Kind, NodeId, Tree};
 
 use crate::budget::{Budget, cost};
+use crate::dummy;
 use crate::text::{Traced, Unknown, Via};
 
 /// One variable.
@@ -50,6 +51,8 @@ pub(crate) struct Env {
     variables: Vec<Variable>,
     index: HashMap<String, usize>,
     pub(crate) from: Vec<From>,
+    /// Those of its own variables whose literal value says nothing: empty, or a word in place of a key.
+    dummies: HashSet<String>,
 }
 
 impl Env {
@@ -83,6 +86,7 @@ impl Env {
                 continue;
             }
             let secret = Redactor::is_secret_name(name);
+            let is_reference = tree.get(entry, "valueFrom").is_some();
             let (value, at) = if let Some(reference) = tree.get(entry, "valueFrom") {
                 let (unknown, node) = value_from(tree, object, reference);
                 (Traced::unknown_text(format!("$({name})"), unknown), locate(node))
@@ -93,6 +97,12 @@ impl Env {
             } else {
                 (Traced::default(), locate(entry))
             };
+            let literal = (!is_reference).then(|| tree.get(entry, "value").and_then(|node| tree.value(node)).unwrap_or_default());
+            if literal.is_some_and(|text| self.says_nothing(text)) {
+                self.dummies.insert(name.to_owned());
+            } else {
+                self.dummies.remove(name);
+            }
             self.set(Variable { name: name.to_owned(), value, at, secret });
         }
     }
@@ -124,6 +134,23 @@ impl Env {
         match self.index.get(name) {
             Some(index) => Some(&self.variables[*index]),
             None => self.base.as_ref()?.get(name),
+        }
+    }
+
+    /// Whether a variable is there but its literal value says nothing. This is all that is ever asked about the value of a secret.
+    pub(crate) fn is_dummy(&self, name: &str) -> bool {
+        match (&self.base, self.index.contains_key(name)) {
+            (Some(base), false) => base.is_dummy(name),
+            _ => self.dummies.contains(name),
+        }
+    }
+
+    /// A literal says nothing, or repeats a variable that says nothing.
+    fn says_nothing(&self, text: &str) -> bool {
+        let repeated = text.trim().strip_prefix("$(").and_then(|rest| rest.strip_suffix(')'));
+        match repeated {
+            Some(name) => self.get(name).is_none() || self.is_dummy(name),
+            None => dummy::is_dummy(text),
         }
     }
 

@@ -36,6 +36,8 @@ pub struct ImageMatch {
     pub model: Option<String>,
     /// The tag is the runtime's version.
     pub(crate) versioned: bool,
+    /// Not the image tells, but a variable that only this runtime reads.
+    pub(crate) marked: bool,
 }
 
 /// What an image is.
@@ -93,6 +95,7 @@ impl Rules {
                     engine: None,
                     model: None,
                     versioned: false,
+                    marked: false,
                 });
             }
         }
@@ -113,7 +116,7 @@ impl Rules {
                     && path.len() == canonical.segments.len()
                     && ends_with(&path, &canonical.segments, Some(&self.variant))
             } else {
-                path.len() >= 2 && ends_with(&path, &canonical.segments, Some(&self.variant))
+                path.len() >= 2 && !repository.exact && ends_with(&path, &canonical.segments, Some(&self.variant))
             };
             if !hit {
                 continue;
@@ -155,6 +158,7 @@ impl Rules {
             engine: None,
             model: None,
             versioned: false,
+            marked: false,
         };
         found.into_iter().map(hint).collect()
     }
@@ -170,6 +174,7 @@ impl Rules {
             engine,
             model: model_in(repository, segments, image.tag),
             versioned: strong && repository.versioned.unwrap_or(true),
+            marked: false,
         }
     }
 

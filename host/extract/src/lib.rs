@@ -23,6 +23,7 @@ mod apis;
 mod argv;
 mod budget;
 mod builtin;
+mod dummy;
 mod env;
 mod images;
 mod items;

@@ -79,7 +79,7 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
     draft.readings(&containers, &readings);
     draft.repeated(&containers);
     storage::add(&mut draft, subject.report, &containers);
-    apis::add(&mut draft, &containers);
+    apis::add(&mut draft, readings.iter().map(|reading| &reading.calls));
     draft.silence(subject, &containers, &readings);
     draft.categories(subject, &containers, &readings);
     draft.properties(subject);
@@ -464,7 +464,7 @@ impl Draft<'_> {
             return Some(model.finding.key.clone());
         }
         // A short name beside a model that runs here is most likely its served name, and is no identity.
-        if self.runs && !matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
+        if self.runs && !claim.called && !matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
             return None;
         }
         Some(self.model(claim, container))
@@ -525,6 +525,9 @@ impl Draft<'_> {
             && self.models.values().any(|model| matches!(model.role, Role::Main | Role::Embedding | Role::Reranker))
         {
             self.inventory.categories.insert(Category::Inference);
+        }
+        if self.inventory.categories.is_empty() {
+            self.inventory.categories.extend(readings.iter().filter_map(|reading| reading.calls.category()));
         }
     }
 

@@ -8,11 +8,12 @@ use aibom_facts::model::{ModelReference, ParsedModel};
 use aibom_facts::object::Locator;
 use aibom_facts::report::{ContainerClass, Duty};
 
+use crate::apis::{self, Calls};
 use crate::argv::{self, Launch, Other};
 use crate::images::{ImageClass, ImageMatch, Strength, version};
 use crate::options::{self, Hit, Parsed};
 use crate::pods::Container;
-use crate::rules::{Does, Meaning, Rules, Runtime, Use};
+use crate::rules::{Choice, Does, Meaning, Rules, Runtime, Shape, Use};
 use crate::said::Said;
 use crate::script::CommandLine;
 use crate::text::{Token, Traced};
@@ -38,6 +39,8 @@ pub(crate) struct ModelClaim {
     pub(crate) revision: Option<String>,
     /// It is downloaded, not loaded.
     pub(crate) fetched: bool,
+    /// Its caller says that it calls it, so it is no other name of a model that runs beside it.
+    pub(crate) called: bool,
     /// Directory that a download fills.
     pub(crate) destination: Option<Destination>,
     pub(crate) parameters: Vec<(String, String)>,
@@ -79,6 +82,8 @@ pub(crate) struct Reading {
     pub(crate) declared: Vec<usize>,
     /// The image is known AI software, whatever runs in it.
     pub(crate) ai_image: Option<Category>,
+    /// Services that it calls, and models of them.
+    pub(crate) calls: Calls,
     /// Where an engine without a model would be reported, and why.
     pub(crate) silent: Option<Unresolved>,
 }
@@ -125,9 +130,19 @@ impl<'a> Reader<'a> {
             ImageClass::Plumbing => (&[][..], true),
             ImageClass::Unknown => (placeholder.as_slice(), false),
         };
+        // A variable that only one program reads tells which one it is where the image does not.
+        let marks = if images.iter().all(|found| found.strength == Strength::Weak) && !plumbing { self.marks() } else { Vec::new() };
+        let marked: Vec<ImageMatch> = marks.iter().map(|(found, _)| found.clone()).collect();
+        let images = if marked.is_empty() { images } else { marked.as_slice() };
         out.ai_image =
             images.iter().find(|found| found.strength > Strength::Weak).and_then(|found| self.rules.runtimes[found.runtime].category);
+        let platform = matches!(out.ai_image, Some(Category::Agent | Category::Gateway | Category::VectorDatabase));
+        out.calls = apis::read(self.rules, self.container, platform);
         let program = self.program(images);
+        if !marked.is_empty() && program.any && !program.unknown && program.launches.is_empty() {
+            out.ai_image = None;
+            return out;
+        }
         let infrastructure = self.container.duty == Duty::Infrastructure;
         let does = self.does(&program, images, plumbing);
         out.does = does;
@@ -149,18 +164,69 @@ impl<'a> Reader<'a> {
         if image_alone && does.is_none() && !infrastructure && images.is_empty() {
             self.by_signs(&mut out);
         }
+        self.asked(&mut out);
         if matches!(out.does, Some(Does::Run | Does::Fetch)) && !infrastructure {
             self.model_of_image(images, &mut out);
         }
         if out.does == Some(Does::Run) && !infrastructure {
             self.image_evidence(images, &mut out);
+            out.runtimes.extend(out.runtimes.is_empty().then_some(marks).into_iter().flatten().map(|(_, claim)| claim));
             out.declared.extend_from_slice(self.declared);
+            self.more_categories(&mut out);
             let framework = |launch: &&Launch<'_>| self.rules.runtimes[launch.runtime].framework;
             if !(program.joins && active.iter().all(framework)) {
                 self.tell_silence(&active, &mut out);
             }
+            self.tell_choice(&active, &mut out);
         }
         out
+    }
+
+    /// Runtimes by variables that only they read.
+    fn marks(&self) -> Vec<(ImageMatch, RuntimeClaim)> {
+        if self.container.class != ContainerClass::Main || self.container.duty == Duty::Infrastructure {
+            return Vec::new();
+        }
+        let found =
+            self.rules.marks(self.container.env.iter().map(|variable| variable.name.as_str())).into_iter().filter_map(|(runtime, name)| {
+                let variable = self.container.env.get(name)?;
+                let rule = &self.rules.runtimes[runtime];
+                let evidence = self.evidence(&variable.at, Source::EnvVar, &rule.name, name);
+                let found = ImageMatch {
+                    runtime,
+                    strength: Strength::Name,
+                    pattern: name.to_owned(),
+                    engine: None,
+                    model: None,
+                    versioned: false,
+                    marked: true,
+                };
+                Some((found, RuntimeClaim { runtime, evidence, version: None }))
+            });
+        found.take(1).collect()
+    }
+
+    /// Categories that only a setting gives.
+    fn more_categories(&self, out: &mut Reading) {
+        for hint in out.runtimes.iter().flat_map(|claim| &self.rules.runtimes[claim.runtime].categories) {
+            if self.holds(&hint.by, None) {
+                out.categories.push(hint.category);
+            }
+        }
+    }
+
+    /// Where a platform keeps the choice of its models, when it names none.
+    fn tell_choice(&self, active: &[&Launch<'_>], out: &mut Reading) {
+        let mut runtimes = out.runtimes.iter().map(|claim| claim.runtime);
+        let Some(why) = runtimes.find_map(|runtime| self.rules.runtimes[runtime].chosen_in.as_deref()) else { return };
+        let known = !out.models.is_empty() || out.silent.is_some() || out.unresolved.iter().any(|known| known.what == "model");
+        if known || self.container.class != ContainerClass::Main {
+            return;
+        }
+        let program = active.first().map(|launch| launch.word.at.clone()).filter(|_| !self.container.command.is_empty());
+        let at =
+            program.or_else(|| self.container.image.as_ref().map(|image| image.at.clone())).unwrap_or_else(|| self.container.at.clone());
+        out.silent = Some(Unresolved { what: "model".to_owned(), at, why: why.to_owned(), reference: String::new() });
     }
 
     /// The command lines of the container and the launchers in them.
@@ -351,13 +417,16 @@ impl<'a> Reader<'a> {
     fn image_evidence(&self, images: &[ImageMatch], out: &mut Reading) {
         let Some(written) = &self.container.image else { return };
         let commanded = !out.runtimes.is_empty();
-        for found in images {
+        for found in images.iter().filter(|found| !found.marked) {
             for runtime in std::iter::once(found.runtime).chain(found.engine) {
                 let rule = &self.rules.runtimes[runtime];
                 if rule.does != Does::Run {
                     continue;
                 }
-                let known = out.runtimes.iter().any(|claim| claim.runtime == runtime || claim.runtime == found.runtime);
+                // What the image runs by itself has with it what its tag says.
+                let by_itself = |claim: &RuntimeClaim| claim.evidence.source == Source::ImagePattern && claim.runtime == images[0].runtime;
+                let same = |claim: &RuntimeClaim| claim.runtime == runtime || claim.runtime == found.runtime || by_itself(claim);
+                let known = out.runtimes.iter().any(same);
                 if commanded && !known {
                     continue;
                 }
@@ -428,7 +497,7 @@ impl<'a> Reader<'a> {
         for table in tables {
             for (name, meaning) in &table.env {
                 let variable = launch.and_then(|launch| launch.variable(name)).or_else(|| self.container.env.get(name));
-                if let Some(variable) = variable.filter(|variable| !variable.secret) {
+                if let Some(variable) = variable.filter(|variable| !variable.secret && self.counts(meaning, launch)) {
                     said.variable(variable, meaning);
                 }
             }
@@ -464,6 +533,20 @@ impl<'a> Reader<'a> {
         out.categories.extend(category);
         out.role = role;
         said.claims(self, catalogue, role, does, out);
+    }
+
+    /// Whether the choice of an entry holds. What cannot be read fulfils none.
+    fn counts(&self, meaning: &Meaning, launch: Option<&Launch<'_>>) -> bool {
+        let Meaning::Fact(_, Shape { chosen_by: Some(choice), .. }) = meaning else { return true };
+        self.holds(choice, launch)
+    }
+
+    fn holds(&self, choice: &Choice, launch: Option<&Launch<'_>>) -> bool {
+        let name = choice.variable.as_str();
+        match launch.and_then(|launch| launch.variable(name)).or_else(|| self.container.env.get(name)) {
+            Some(variable) => variable.value.unknown().is_none() && choice.holds(&variable.value.text),
+            None => choice.holds(""),
+        }
     }
 
     /// Options that a variable hands to the program, in front of those of the command line, which win.
@@ -555,6 +638,7 @@ pub(crate) fn claim(parsed: ParsedModel, role: Role, evidence: Vec<Evidence>) ->
         sources,
         revision,
         fetched: false,
+        called: false,
         destination: None,
         parameters: Vec::new(),
         part: String::new(),

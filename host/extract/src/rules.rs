@@ -12,10 +12,14 @@ use serde::Deserialize;
 
 use crate::builtin;
 
+mod choices;
 mod images;
+mod services;
 mod spec;
 
+pub(crate) use choices::{CategoryHint, Choice, Marks};
 pub(crate) use images::{ImageIndex, Images, Repository, Star};
+pub(crate) use services::{Api, Kind, Part, Services};
 use spec::Spec;
 pub(crate) use spec::{Case, Condition, Positional, Shape, Start, Use, Values};
 
@@ -184,6 +188,12 @@ struct File {
     shares: Vec<String>,
     #[serde(default)]
     signs: Vec<String>,
+    #[serde(default)]
+    marks: Marks,
+    #[serde(default)]
+    chosen_in: Option<String>,
+    #[serde(default)]
+    categories: Vec<CategoryHint>,
 }
 
 /// What an option or a variable of a runtime means.
@@ -238,6 +248,12 @@ pub struct Runtime {
     pub signs: Vec<String>,
     /// It takes `key=value` words.
     pub overrides: bool,
+    /// Variables that prove it where the image and the command say nothing.
+    pub marks: Marks,
+    /// Where its models are chosen when the object names none: a word of the inventory's vocabulary.
+    pub chosen_in: Option<String>,
+    /// What gives the workload a category that the runtime alone does not.
+    pub categories: Vec<CategoryHint>,
 }
 
 /// A program that starts the program that follows its own options.
@@ -290,6 +306,9 @@ pub(crate) struct Conventions {
     pub fetching: Vec<String>,
     /// Variables that by convention hold a model but that no program is known to read.
     pub helpers: Vec<String>,
+    /// Words in place of a model that say that there is none.
+    #[serde(default)]
+    pub no_model: Vec<String>,
     /// Last path segments that say nothing about a model.
     pub generic_directories: Vec<String>,
     /// Tokens of a repository name that make an image plumbing.
@@ -310,38 +329,17 @@ pub(crate) struct Conventions {
     pub no_datasets: Vec<String>,
 }
 
-/// A hosted AI service.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Api {
-    /// Name.
-    pub name: String,
-    /// Variables that hold a key.
-    #[serde(default)]
-    pub keys: Vec<String>,
-    /// Variables that hold a base URL.
-    #[serde(default)]
-    pub urls: Vec<String>,
-    /// Hosts; `*.` in front stands for any subdomain.
-    #[serde(default)]
-    pub hosts: Vec<String>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Apis {
-    services: Vec<Api>,
-}
-
 /// All rules.
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub(crate) runtimes: Vec<Runtime>,
     pub(crate) by_name: HashMap<String, usize>,
     pub(crate) conventions: Conventions,
-    pub(crate) apis: Vec<Api>,
+    pub(crate) apis: Services,
     pub(crate) variant: regex::Regex,
     pub(crate) images: ImageIndex,
+    /// Runtimes that variables may prove.
+    marked: Vec<usize>,
 }
 
 /// `--a_b` and `--a-b` are one option; single-dash names are exact.
@@ -395,13 +393,14 @@ impl Rules {
                 }
             }
         }
-        let apis: Apis = read(services.0, services.1)?;
+        let apis = Services::read(services.0, services.1)?;
         let file = conventions.0;
         let conventions: Conventions = read(file, conventions.1)?;
         let variant = regex::Regex::new(&format!("^(?:{})$", conventions.variants.join("|")))
             .map_err(|error| RulesError::Entry { file: file.to_owned(), message: format!("variants: {error}") })?;
         let images = ImageIndex::new(&runtimes);
-        Ok(Self { runtimes, by_name, conventions, apis: apis.services, variant, images })
+        let marked = (0..runtimes.len()).filter(|index| !runtimes[*index].marks.variables.is_empty()).collect();
+        Ok(Self { runtimes, by_name, conventions, apis, variant, images, marked })
     }
 
     /// The runtime with this name or alias, in any case.
@@ -411,6 +410,23 @@ impl Rules {
 
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).or_else(|| self.by_name.get(&name.to_ascii_lowercase())).copied()
+    }
+
+    /// Runtimes that enough of these variables prove, each with the first of them.
+    pub(crate) fn marks<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<(usize, &'n str)> {
+        let mut counted: BTreeMap<usize, (usize, &'n str)> = BTreeMap::new();
+        for name in names {
+            for runtime in &self.marked {
+                let marks = &self.runtimes[*runtime].marks;
+                if marks.variables.iter().any(|known| known.strip_suffix('*').map_or(known == name, |start| name.starts_with(start))) {
+                    counted.entry(*runtime).or_insert((0, name)).0 += 1;
+                }
+            }
+        }
+        let enough = |(runtime, (count, name)): (usize, (usize, &'n str))| {
+            (count >= self.runtimes[runtime].marks.least.unwrap_or(1)).then_some((runtime, name))
+        };
+        counted.into_iter().filter_map(enough).collect()
     }
 
     /// Every runtime, in the order in which the files were given.
@@ -511,6 +527,9 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
         shares: file.shares,
         signs: file.signs,
         overrides,
+        marks: file.marks,
+        chosen_in: file.chosen_in,
+        categories: file.categories,
     })
 }
 

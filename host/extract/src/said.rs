@@ -100,7 +100,7 @@ impl Said {
                 }
             }
             Meaning::Fact(role, ref shape) => {
-                let each = shape.values != Values::One || shape.split.is_some() || shape.list;
+                let each = shape.values != Values::One || shape.split.is_some() || shape.list || shape.json_list.is_some();
                 let found: Vec<Value> = hit
                     .values
                     .iter()
@@ -133,7 +133,7 @@ impl Said {
                     if let Some((name, token)) = options::shaped(&token, shape)
                         && !token.as_str().is_empty()
                     {
-                        let each = shape.split.is_some();
+                        let each = shape.split.is_some() || shape.json_list.is_some();
                         let value = Value { token, by: variable.name.clone(), name, each, kind: Kind::of(shape) };
                         self.facts.entry(*role).or_default().variables.push(value);
                     }
@@ -232,6 +232,7 @@ impl Said {
                 }
             }
         }
+        self.further(reader, catalogue, out);
         let unread = out.unresolved.iter().any(|known| known.what == "model");
         if main_id.is_none()
             && !unread
@@ -246,6 +247,32 @@ impl Said {
                     why: "config-file".to_owned(),
                     reference: if value.token.text.unknown().is_some() { String::new() } else { text.to_owned() },
                 });
+            }
+        }
+    }
+}
+
+impl Said {
+    /// Models beside the main one: each option or variable names its own.
+    fn further(&mut self, reader: &Reader<'_>, catalogue: bool, out: &mut Reading) {
+        for (what, role) in [(Use::Embedding, Role::Embedding), (Use::Reranker, Role::Reranker), (Use::Target, Role::Target)] {
+            let values = self.take(what);
+            let mut names: Vec<&str> = values.iter().map(|value| value.by.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            for name in names {
+                let own: Vec<Value> = values.iter().filter(|value| value.by == name).cloned().collect();
+                for value in effective(&own) {
+                    let Some(parsed) = reader.parse(&value, catalogue || (role == Role::Target && out.calls.hosted), "model", out) else {
+                        continue;
+                    };
+                    let id = parsed.reference.id();
+                    let places = reader.places(&value, &id);
+                    match out.models.iter_mut().find(|known| known.role == role && known.parsed.reference == parsed.reference) {
+                        Some(known) => known.evidence.extend(places),
+                        None => out.models.push(ModelClaim { called: role == Role::Target, ..claim(parsed, role, places) }),
+                    }
+                }
             }
         }
     }
@@ -380,6 +407,29 @@ fn spoken_role(reader: &Reader<'_>, main: &mut ModelClaim) {
 }
 
 impl Reader<'_> {
+    /// Models that are asked of services, by the variables that name them.
+    pub(crate) fn asked(&self, out: &mut Reading) {
+        for asked in out.calls.models.clone() {
+            let variable = &asked.variable;
+            if variable.secret || variable.value.text.trim().is_empty() {
+                continue;
+            }
+            let token = Token { text: variable.value.clone(), at: variable.at.clone(), source: Source::EnvVar };
+            let value = Value { token, by: variable.name.clone(), name: None, each: true, kind: Kind::default() };
+            let Some(parsed) = self.parse(&value, asked.service.is_some(), "model", out) else { continue };
+            let id = parsed.reference.id();
+            let service = out.calls.services.iter_mut().find(|service| Some(&service.finding.key.name) == asked.service.as_ref());
+            if let Some(service) = service {
+                service.finding.property("service.model", &id);
+            }
+            let places = self.places(&value, &id);
+            match out.models.iter_mut().find(|known| known.parsed.reference.id() == id) {
+                Some(known) => known.evidence.extend(places),
+                None => out.models.push(ModelClaim { called: true, ..claim(parsed, asked.role, places) }),
+            }
+        }
+    }
+
     /// The model in a value; what cannot be read becomes unresolved under the given word.
     fn parse(&self, value: &Value, catalogue: bool, what: &str, out: &mut Reading) -> Option<ParsedModel> {
         let bare = without_user(&value.token);
@@ -398,6 +448,9 @@ impl Reader<'_> {
         let place = value.token.text.variables().last().map_or_else(|| value.token.at.clone(), |via| via.at.clone());
         if let Some(unknown) = bare.text.unknown() {
             fail(unknown.clone());
+            return None;
+        }
+        if self.rules.conventions.no_model.iter().any(|word| text.trim().eq_ignore_ascii_case(word)) {
             return None;
         }
         let mut token = value.token.clone();

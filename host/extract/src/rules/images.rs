@@ -30,6 +30,9 @@ pub struct Repository {
     /// The tag is not the runtime's version when this says so.
     #[serde(default)]
     pub versioned: Option<bool>,
+    /// The end of its path says nothing: copies are not recognised by it.
+    #[serde(default)]
+    pub exact: bool,
 }
 
 /// What the star of a last segment stands for.

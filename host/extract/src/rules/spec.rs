@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use aibom_facts::inventory::{Category, Role};
 use serde::Deserialize;
 
+use super::Choice;
+
 /// What the value of an option or variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -31,6 +33,12 @@ pub enum Use {
     Destination,
     /// A string of further options of the same program.
     Arguments,
+    /// A further model that makes embeddings.
+    Embedding,
+    /// A further model that ranks documents.
+    Reranker,
+    /// A model that is called and runs elsewhere.
+    Target,
 }
 
 /// How many words belong to an option.
@@ -73,6 +81,10 @@ pub struct Shape {
     pub when: Vec<Condition>,
     /// It does not count then.
     pub unless: Vec<Condition>,
+    /// The value is a JSON list of names, or of objects that have the name under this key.
+    pub json_list: Option<String>,
+    /// The entry counts only if another variable chooses it.
+    pub chosen_by: Option<Choice>,
 }
 
 /// A state of the other options of the command line.
@@ -147,7 +159,7 @@ pub enum Positional {
 #[serde(untagged)]
 pub(super) enum Spec {
     Name(String),
-    Full(FullSpec),
+    Full(Box<FullSpec>),
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -176,6 +188,10 @@ pub(super) struct FullSpec {
     when: Vec<Condition>,
     #[serde(default)]
     unless: Vec<Condition>,
+    #[serde(default)]
+    json_list: Option<String>,
+    #[serde(default)]
+    chosen_by: Option<Choice>,
 }
 
 impl Spec {
@@ -183,7 +199,7 @@ impl Spec {
         match self {
             Self::Name(name) => (vec![name.clone()], Shape::default()),
             Self::Full(full) => {
-                let full = full.clone();
+                let full = FullSpec::clone(full);
                 let shape = Shape {
                     values: full.values,
                     split: full.split,
@@ -196,6 +212,8 @@ impl Spec {
                     part: full.part,
                     when: full.when,
                     unless: full.unless,
+                    json_list: full.json_list,
+                    chosen_by: full.chosen_by,
                 };
                 (full.names, shape)
             }
