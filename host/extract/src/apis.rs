@@ -10,6 +10,7 @@ use aibom_facts::inventory::{Category, Class, Evidence, Finding, Role, Service, 
 use aibom_facts::object::Locator;
 
 use crate::env::Variable;
+use crate::explain::{Considered, Reason, Trace};
 use crate::images::matches;
 use crate::merge::Draft;
 use crate::pods::Container;
@@ -61,6 +62,7 @@ struct Addresses {
 /// The reader of one container.
 struct Caller<'a> {
     rules: &'a Services,
+    trace: &'a Trace,
     container: &'a Container<'a>,
     off: BTreeSet<usize>,
     /// Services by settings, with the variable that says so.
@@ -71,9 +73,16 @@ struct Caller<'a> {
 }
 
 /// Reads one container. `platform`: it is known to call models, so that a key that may belong to one does.
-pub(crate) fn read(rules: &Rules, container: &Container<'_>, platform: bool) -> Calls {
-    let mut caller =
-        Caller { rules: &rules.apis, container, off: BTreeSet::new(), on: BTreeMap::new(), chosen: Vec::new(), out: Calls::default() };
+pub(crate) fn read(rules: &Rules, trace: &Trace, container: &Container<'_>, platform: bool) -> Calls {
+    let mut caller = Caller {
+        rules: &rules.apis,
+        trace,
+        container,
+        off: BTreeSet::new(),
+        on: BTreeMap::new(),
+        chosen: Vec::new(),
+        out: Calls::default(),
+    };
     caller.settings();
     caller.clients(platform);
     caller.named_hosts();
@@ -168,6 +177,7 @@ impl<'a> Caller<'a> {
                 .filter(|bare| matches!(self.rules.variable(bare), Some((_, Part::Key, _))));
             let Some((index, part, prefix)) = self.rules.variable(bare.unwrap_or(name)) else { continue };
             if self.is_off(index, prefix) {
+                self.dropped(&self.rules.all[index], variable, Reason::SwitchedOff);
                 continue;
             }
             let client = clients.entry((index, prefix)).or_default();
@@ -216,6 +226,12 @@ impl<'a> Caller<'a> {
         let named = self.out.services.len() > before;
         let real = |variable: &&&Variable| !self.container.env.is_dummy(&variable.name);
         let mut found: Vec<Service> = Vec::new();
+        for variable in client.keys.iter().chain(&client.urls) {
+            let dummy = self.container.env.is_dummy(&variable.name);
+            if elsewhere || dummy {
+                self.dropped(api, variable, if elsewhere { Reason::UrlElsewhere } else { Reason::DummyKey });
+            }
+        }
         if !elsewhere {
             for variable in client.keys.iter().filter(real) {
                 found.push(self.service(api, &variable.at, Source::EnvVarNamePresent, &variable.name, None));
@@ -249,6 +265,17 @@ impl<'a> Caller<'a> {
             });
             self.out.models.extend(asked);
         }
+    }
+
+    fn dropped(&self, api: &Api, variable: &Variable, reason: Reason) {
+        self.trace.dropped(|| Considered {
+            at: variable.at.clone(),
+            what: "service",
+            value: api.name.clone(),
+            by: variable.name.clone(),
+            container: self.container.name.clone(),
+            reason,
+        });
     }
 
     /// Where the base URLs of a client lead.

@@ -6,7 +6,7 @@
 
 use aibom_facts::image::{CanonicalImage, ImageReference};
 
-use crate::rules::{Does, Repository, Rules, Star};
+use crate::rules::{Does, Images, Repository, Rules, Star};
 
 /// How well an image matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,6 +19,18 @@ pub enum Strength {
     Copy,
     /// A known repository.
     Official,
+}
+
+impl Strength {
+    /// The word used in explanations.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Weak => "weak",
+            Self::Name => "name",
+            Self::Copy => "copy",
+            Self::Official => "official",
+        }
+    }
 }
 
 /// One runtime that an image holds.
@@ -76,9 +88,7 @@ impl Rules {
 
     fn checked(&self, found: ImageMatch, canonical: &CanonicalImage, tag: &[&str]) -> ImageClass {
         let images = &self.runtimes[found.runtime].images;
-        if images.deny_tags.iter().any(|word| tag.contains(&word.as_str()))
-            || images.deny.iter().any(|path| ends_with(&path.split('/').collect::<Vec<_>>(), &canonical.segments, None))
-        {
+        if denied(images, canonical, tag).is_some() {
             return ImageClass::Plumbing;
         }
         let another = images.tag_runtimes.iter().find(|(word, _)| tag.contains(&word.as_str()));
@@ -179,11 +189,37 @@ impl Rules {
     }
 
     fn is_plumbing(&self, canonical: &CanonicalImage) -> bool {
+        self.plumbing_word(canonical).is_some()
+    }
+
+    /// The word of a repository that makes its image plumbing.
+    fn plumbing_word(&self, canonical: &CanonicalImage) -> Option<&str> {
         let mut segments = canonical.segments.iter().rev();
-        let Some(last) = segments.next() else { return false };
-        let speaks =
-            |segment: &String| segment.split(['-', '_', '.']).any(|token| self.conventions.plumbing.iter().any(|word| word == token));
-        speaks(last) || (self.conventions.generic_segments.contains(last) && segments.next().is_some_and(speaks))
+        let last = segments.next()?;
+        let speaks = |segment: &String| {
+            segment
+                .split(['-', '_', '.'])
+                .find_map(|token| self.conventions.plumbing.iter().find(|word| *word == token))
+                .map(String::as_str)
+        };
+        let generic = self.conventions.generic_segments.contains(last);
+        speaks(last).or_else(|| segments.next().filter(|_| generic).and_then(speaks))
+    }
+
+    /// The entry that makes an image plumbing, for people.
+    pub(crate) fn denial(&self, image: &ImageReference) -> Option<String> {
+        let whole = Whole { canonical: image.canonical(), tag: image.tag.as_deref() };
+        let canonical = &whole.canonical;
+        let tag: Vec<&str> = image.tag.as_deref().unwrap_or_default().split(['-', '_', '.']).collect();
+        let own = |found: &ImageMatch| denied(&self.runtimes[found.runtime].images, canonical, &tag);
+        let of = |found: ImageMatch| own(&found).map(|entry| format!("{} denies {entry}", self.runtimes[found.runtime].name));
+        if let Some(found) = self.best(&whole, true) {
+            return of(found);
+        }
+        if let Some(word) = self.plumbing_word(canonical) {
+            return Some(format!("the word {word} in its name"));
+        }
+        self.best(&whole, false).or_else(|| self.by_name(&whole, canonical.segments.last()?)).and_then(of)
     }
 
     /// Whether a runtime's own work is anything but running models.
@@ -211,6 +247,13 @@ fn model_in(repository: &Repository, segments: &[String], tag: Option<&str>) -> 
         return segments.last()?.strip_prefix(head).filter(|rest| !rest.is_empty()).map(str::to_owned);
     }
     (repository.model > 0 && segments.len() >= repository.model).then(|| segments[segments.len() - repository.model..].join("/"))
+}
+
+/// The denial of a runtime's file that fits an image.
+fn denied<'r>(images: &'r Images, canonical: &CanonicalImage, tag: &[&str]) -> Option<&'r str> {
+    let by_tag = images.deny_tags.iter().find(|word| tag.contains(&word.as_str()));
+    let by_path = || images.deny.iter().find(|path| ends_with(&path.split('/').collect::<Vec<_>>(), &canonical.segments, None));
+    by_tag.or_else(by_path).map(String::as_str)
 }
 
 /// Whether the path is the end of the segments. A tail of variant tokens may follow the last one.

@@ -9,6 +9,7 @@ use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
 use aibom_facts::report::{Basis, Claim, Item, ItemClass, Report};
 
 use crate::Subject;
+use crate::explain::{Considered, Reason};
 use crate::merge::{Draft, confidence, is_location};
 use crate::reading::{ModelClaim, claim as new_claim};
 use crate::rules::Rules;
@@ -180,6 +181,15 @@ fn mount(draft: &mut Draft<'_>, item: &Item, key: &Key, templates: &HashSet<&str
     }
 }
 
+/// What is unknown when the item of a role is.
+fn role_word(role: Role) -> &'static str {
+    match role {
+        Role::Draft => "draft",
+        Role::Adapter => "adapter",
+        _ => "model",
+    }
+}
+
 fn model(draft: &mut Draft<'_>, item: &Item, catalogue: bool) -> Option<Key> {
     let text = item.name.text.as_str();
     let role = Role::parse(&item.role).unwrap_or(match item.class {
@@ -204,20 +214,27 @@ fn model(draft: &mut Draft<'_>, item: &Item, catalogue: bool) -> Option<Key> {
         Ok(parsed) => parsed,
         Err(NotAModel::Unexpanded | NotAModel::Placeholder) => {
             let at = item.name.at.first()?.clone();
-            let what = match role {
-                Role::Draft => "draft",
-                Role::Adapter => "adapter",
-                _ => "model",
-            };
             draft.inventory.unresolved.insert(Unresolved {
-                what: what.to_owned(),
+                what: role_word(role).to_owned(),
                 at,
                 why: "template".to_owned(),
                 reference: String::new(),
             });
             return None;
         }
-        Err(_) => return None,
+        Err(_) => {
+            if let Some(at) = item.name.at.first() {
+                draft.trace.dropped(|| Considered {
+                    at: at.clone(),
+                    what: role_word(role),
+                    value: text.to_owned(),
+                    by: String::new(),
+                    container: String::new(),
+                    reason: Reason::NotAModel,
+                });
+            }
+            return None;
+        }
     };
     let id = parsed.reference.id();
     let mut claim = new_claim(parsed, role, evidence(&item.name, &id));

@@ -13,7 +13,7 @@
 //!
 //! * [`Rules`] are the data: one file per runtime, see `runtimes/README.md`.
 //! * [`Subject`] is one object with what a scraper reported about it; [`extract`] turns it into an
-//!   [`Inventory`].
+//!   [`Inventory`]. [`explain`] also tells what was looked at and not reported, and why.
 //! * [`shell`] reads shell scripts as words. Nothing is run, here or elsewhere.
 //!
 //! Everything is a pure function of its input: no clock, no file, no network. What can grow (the expansion of variables, scripts in
@@ -25,6 +25,7 @@ mod budget;
 mod builtin;
 mod dummy;
 mod env;
+mod explain;
 mod images;
 mod items;
 mod merge;
@@ -45,6 +46,7 @@ use aibom_facts::object::ObjectRef;
 use aibom_facts::report::Report;
 use aibom_facts::tree::Tree;
 
+pub use explain::{Considered, Explanation, Reason, Recognised};
 pub use images::{ImageClass, ImageMatch, Strength};
 pub use rules::{Does, Rules, RulesError, Runtime};
 
@@ -63,7 +65,15 @@ pub struct Subject<'a> {
 
 /// Turns an object and its report into facts.
 pub fn extract(rules: &Rules, subject: &Subject<'_>) -> Inventory {
-    merge::inventory(rules, subject)
+    merge::inventory(rules, subject, &explain::Trace::default())
+}
+
+/// Like [`extract`], with what the rules recognised and what they decided against.
+pub fn explain(rules: &Rules, subject: &Subject<'_>) -> (Inventory, Explanation) {
+    let trace = explain::Trace::recording();
+    let inventory = merge::inventory(rules, subject, &trace);
+    let explanation = trace.finish(&inventory);
+    (inventory, explanation)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use aibom_facts::object::Locator;
 use aibom_facts::report::{ContainerClass, Duty, Problem};
 
 use crate::budget::Budget;
+use crate::explain::{self, Considered, Reason, Trace};
 use crate::mounted::MountedModels;
 use crate::pods::{self, Container};
 use crate::reading::{ModelClaim, Reader, Reading, RuntimeClaim};
@@ -22,6 +23,7 @@ use crate::{Subject, apis, items, storage};
 /// The inventory under construction. Findings are kept by key, so the order of containers changes nothing but the order of evidence.
 pub(crate) struct Draft<'r> {
     pub(crate) rules: &'r Rules,
+    pub(crate) trace: &'r Trace,
     pub(crate) inventory: Inventory,
     pub(crate) models: BTreeMap<String, Model>,
     pub(crate) runtimes: BTreeMap<String, Runtime>,
@@ -42,7 +44,7 @@ pub(crate) struct Draft<'r> {
 }
 
 /// Reads everything.
-pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
+pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>, trace: &Trace) -> Inventory {
     let mut inventory = Inventory::new(subject.objects.to_vec(), subject.origin);
     let mut problems = subject.report.problems.clone();
     let budget = Budget::default();
@@ -50,6 +52,7 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
     inventory.problems.extend(problems);
     let mut draft = Draft {
         rules,
+        trace,
         inventory,
         models: BTreeMap::new(),
         runtimes: BTreeMap::new(),
@@ -69,7 +72,7 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
         .zip(&images)
         .map(|(container, image)| {
             let declared = declared.of(&container.template);
-            Reader { rules, container, image: image.as_ref(), declared: &declared }.read()
+            Reader { rules, trace, container, image: image.as_ref(), declared: &declared }.read()
         })
         .collect();
     let left_out = budget.left_out().into_iter();
@@ -82,6 +85,7 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>) -> Inventory {
     apis::add(&mut draft, readings.iter().map(|reading| &reading.calls));
     draft.silence(subject, &containers, &readings);
     draft.categories(subject, &containers, &readings);
+    explain::unread_variables(rules, trace, &containers);
     draft.properties(subject);
     draft.finish()
 }
@@ -465,6 +469,16 @@ impl Draft<'_> {
         }
         // A short name beside a model that runs here is most likely its served name, and is no identity.
         if self.runs && !claim.called && !matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
+            for evidence in &claim.evidence {
+                self.trace.dropped(|| Considered {
+                    at: evidence.at.clone(),
+                    what: "model",
+                    value: evidence.value.clone(),
+                    by: evidence.by.clone(),
+                    container: container.name.clone(),
+                    reason: Reason::ServedName,
+                });
+            }
             return None;
         }
         Some(self.model(claim, container))
@@ -511,6 +525,17 @@ impl Draft<'_> {
             let own = serious(reading.does) && container.duty != Duty::Infrastructure;
             if own || !aside {
                 self.inventory.categories.extend(reading.categories.iter().copied());
+            } else {
+                for category in &reading.categories {
+                    self.trace.dropped(|| Considered {
+                        at: container.at.clone(),
+                        what: "category",
+                        value: category.as_str().to_owned(),
+                        by: String::new(),
+                        container: container.name.clone(),
+                        reason: Reason::Outweighed,
+                    });
+                }
             }
         }
         if self.inventory.categories.is_empty() {

@@ -10,6 +10,7 @@ use aibom_facts::report::{ContainerClass, Duty};
 
 use crate::apis::{self, Calls};
 use crate::argv::{self, Launch, Other};
+use crate::explain::{self, Considered, Reason, Recognised, Trace};
 use crate::images::{ImageClass, ImageMatch, Strength, version};
 use crate::options::{self, Hit, Parsed};
 use crate::pods::Container;
@@ -91,6 +92,7 @@ pub(crate) struct Reading {
 /// The reader of one container.
 pub(crate) struct Reader<'a> {
     pub(crate) rules: &'a Rules,
+    pub(crate) trace: &'a Trace,
     pub(crate) container: &'a Container<'a>,
     pub(crate) image: Option<&'a ImageReference>,
     /// Runtimes that the report declares for the container's template.
@@ -146,6 +148,7 @@ impl<'a> Reader<'a> {
         let infrastructure = self.container.duty == Duty::Infrastructure;
         let does = self.does(&program, images, plumbing);
         out.does = does;
+        self.note(&class, images, &program, does);
         let active: Vec<&Launch<'_>> = program.launches.iter().filter(|launch| Some(launch.does) == does).collect();
         for launch in &active {
             self.launched(launch, infrastructure, &mut out);
@@ -258,7 +261,10 @@ impl<'a> Reader<'a> {
                 Other::Idle => program.idle = true,
                 Other::Plain => {}
                 Other::Fetch => program.fetches = true,
-                Other::Unknown => program.unknown = true,
+                Other::Unknown => {
+                    program.unknown = true;
+                    self.note_unknown(line);
+                }
             }
         }
         program.idle &= !program.unknown && program.launches.is_empty();
@@ -318,6 +324,98 @@ impl<'a> Reader<'a> {
         }
         (!self.declared.is_empty() && self.container.duty != Duty::Infrastructure && self.container.class == ContainerClass::Main)
             .then_some(Does::Run)
+    }
+
+    /// What is known about the image and the programs, for whoever asks why.
+    fn note(&self, class: &ImageClass, images: &[ImageMatch], program: &Program<'_>, does: Option<Does>) {
+        if !self.trace.is_on() {
+            return;
+        }
+        let container = &self.container.name;
+        if let Some(written) = &self.container.image {
+            for found in images {
+                self.trace.recognised(|| Recognised {
+                    at: written.at.clone(),
+                    what: "image",
+                    value: written.text.clone(),
+                    runtime: self.rules.runtimes[found.runtime].name.clone(),
+                    by: found.pattern.clone(),
+                    how: found.strength.as_str(),
+                    container: container.clone(),
+                });
+            }
+        }
+        for launch in &program.launches {
+            self.trace.recognised(|| Recognised {
+                at: launch.word.at.clone(),
+                what: "program",
+                value: launch.word.as_str().to_owned(),
+                runtime: self.rules.runtimes[launch.runtime].name.clone(),
+                by: launch.launcher.words.join(" "),
+                how: launch.does.as_str(),
+                container: container.clone(),
+            });
+            let reason = match launch.does {
+                Does::Run if self.container.duty == Duty::Infrastructure => Reason::Infrastructure,
+                Does::Run => continue,
+                _ => Reason::NotAnEngine,
+            };
+            let by = launch.does.as_str().to_owned();
+            let value = self.rules.runtimes[launch.runtime].name.clone();
+            self.trace.dropped(|| Considered {
+                at: launch.word.at.clone(),
+                what: "runtime",
+                value,
+                by,
+                container: container.clone(),
+                reason,
+            });
+        }
+        let image = self.image.map(ToString::to_string).unwrap_or_default();
+        match class {
+            ImageClass::Plumbing => {
+                let by = self.image.and_then(|image| self.rules.denial(image)).unwrap_or_default();
+                self.note_image(&image, &by, Reason::ImageDenied);
+            }
+            ImageClass::Unknown if images.is_empty() && program.launches.is_empty() && self.image.is_some() => {
+                self.note_image(&image, "", Reason::ImageUnknown);
+            }
+            _ => {}
+        }
+        let own = images.iter().max_by_key(|found| found.strength);
+        if program.idle && does.is_none() {
+            self.note_image(own.map_or(&image, |found| &self.rules.runtimes[found.runtime].name), "", Reason::Idle);
+        } else if let (Some(found), true, Some(does)) = (own, program.launches.is_empty(), does.filter(|does| *does != Does::Run)) {
+            self.note_image(&self.rules.runtimes[found.runtime].name, does.as_str(), Reason::NotAnEngine);
+        }
+    }
+
+    /// A runtime that the image does not give.
+    fn note_image(&self, value: &str, by: &str, reason: Reason) {
+        self.trace.dropped(|| Considered {
+            at: self.container.image.as_ref().map_or_else(|| self.container.at.clone(), |image| image.at.clone()),
+            what: "runtime",
+            value: value.to_owned(),
+            by: by.to_owned(),
+            container: self.container.name.clone(),
+            reason,
+        });
+    }
+
+    /// A command line that nobody knows.
+    fn note_unknown(&self, line: &CommandLine) {
+        let Some(first) = line.tokens.first() else { return };
+        if !first.as_str().starts_with('-') {
+            self.trace.dropped(|| Considered {
+                at: first.at.clone(),
+                what: "runtime",
+                value: first.as_str().to_owned(),
+                by: String::new(),
+                container: self.container.name.clone(),
+                reason: Reason::ProgramUnknown,
+            });
+        }
+        explain::unread_options(self.rules, self.trace, &self.container.name, &line.tokens);
     }
 
     pub(crate) fn evidence(&self, at: &Locator, source: Source, value: impl Into<String>, by: impl Into<String>) -> Evidence {
@@ -395,6 +493,9 @@ impl<'a> Reader<'a> {
             self.facts(&tables, &parsed, None, Work { role, does, category }, out);
         } else {
             out.does = None;
+            for found in images {
+                self.note_image(&self.rules.runtimes[found.runtime].name, &found.pattern, Reason::ImageWeak);
+            }
         }
     }
 
@@ -428,6 +529,7 @@ impl<'a> Reader<'a> {
                 let same = |claim: &RuntimeClaim| claim.runtime == runtime || claim.runtime == found.runtime || by_itself(claim);
                 let known = out.runtimes.iter().any(same);
                 if commanded && !known {
+                    self.note_image(&rule.name, &found.pattern, Reason::OtherProgram);
                     continue;
                 }
                 let evidence = self.evidence(&written.at, Source::ImagePattern, &rule.name, &found.pattern);

@@ -79,6 +79,23 @@ pub enum Does {
     Tool,
 }
 
+impl Does {
+    /// Every word.
+    pub const ALL: [Self; 6] = [Self::Run, Self::Fetch, Self::Measure, Self::Route, Self::Simulate, Self::Tool];
+
+    /// The word used in files and explanations.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Fetch => "fetch",
+            Self::Measure => "measure",
+            Self::Route => "route",
+            Self::Simulate => "simulate",
+            Self::Tool => "tool",
+        }
+    }
+}
+
 /// One way to start a runtime.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]

@@ -7,6 +7,7 @@ use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
 use aibom_facts::report::Duty;
 
 use crate::env::Variable;
+use crate::explain::{Considered, Reason};
 use crate::options::{self, Hit};
 use crate::reading::{DatasetClaim, Destination, ModelClaim, Reader, Reading, claim};
 use crate::rules::{Does, Meaning, Shape, Use, Values};
@@ -214,7 +215,7 @@ impl Said {
         for (what, role, word) in
             [(Use::Draft, Role::Draft, "draft"), (Use::Adapter, Role::Adapter, "adapter"), (Use::Tokenizer, Role::Tokenizer, "")]
         {
-            for value in effective(&self.take(what)) {
+            for value in effective(reader, &self.take(what), role) {
                 match reader.parse(&value, false, word, out) {
                     None => {}
                     Some(parsed) => {
@@ -223,6 +224,7 @@ impl Said {
                         // A server whose model is not known has most likely the tokenizer of that.
                         let alone = main_id.is_none() && (role_of_main != Role::Main || does == Does::Fetch);
                         if what == Use::Tokenizer && !alone && main_id.as_ref().is_none_or(own) {
+                            reader.dropped(&value, "tokenizer", Reason::SameAsModel);
                             continue;
                         }
                         let mut found = claim(parsed, role, reader.places(&value, &id));
@@ -279,17 +281,17 @@ impl Said {
 }
 
 /// The values that count: all of those that count each, the first of the others.
-fn effective(values: &[Value]) -> Vec<Value> {
-    match values.split_first() {
-        None => Vec::new(),
-        Some((first, rest)) => {
-            let mut out = vec![first.clone()];
-            if first.each {
-                out.extend(rest.iter().filter(|value| value.each && value.by == first.by).cloned());
-            }
-            out
+fn effective(reader: &Reader<'_>, values: &[Value], role: Role) -> Vec<Value> {
+    let Some((first, rest)) = values.split_first() else { return Vec::new() };
+    let mut out = vec![first.clone()];
+    for value in rest {
+        if first.each && value.each && value.by == first.by {
+            out.push(value.clone());
+        } else {
+            reader.dropped(value, role.as_str(), Reason::Overridden);
         }
     }
+    out
 }
 
 /// The main models: one, with the other places as evidence, location or conflict; or several of a program that takes several.
@@ -431,10 +433,12 @@ impl Reader<'_> {
     }
 
     /// The model in a value; what cannot be read becomes unresolved under the given word.
-    fn parse(&self, value: &Value, catalogue: bool, what: &str, out: &mut Reading) -> Option<ParsedModel> {
+    fn parse(&self, value: &Value, catalogue: bool, what: &'static str, out: &mut Reading) -> Option<ParsedModel> {
         let bare = without_user(&value.token);
         let text = bare.as_str();
+        let noted = if what.is_empty() { "model" } else { what };
         let mut fail = |unknown: Unknown| {
+            self.trace.unread(unknown.why, |reason| Considered { at: unknown.at.clone(), ..self.considered(value, noted, reason) });
             if !what.is_empty() {
                 out.unresolved.push(Unresolved {
                     what: what.to_owned(),
@@ -489,7 +493,25 @@ impl Reader<'_> {
                 fail(Unknown { why: "template", at: place, reference: String::new() });
                 None
             }
-            Err(_) => None,
+            Err(_) => {
+                self.dropped(value, noted, Reason::NotAModel);
+                None
+            }
+        }
+    }
+
+    fn dropped(&self, value: &Value, what: &'static str, reason: Reason) {
+        self.trace.dropped(|| self.considered(value, what, reason));
+    }
+
+    fn considered(&self, value: &Value, what: &'static str, reason: Reason) -> Considered {
+        Considered {
+            at: value.token.at.clone(),
+            what,
+            value: value.token.as_str().to_owned(),
+            by: value.by.clone(),
+            container: self.container.name.clone(),
+            reason,
         }
     }
 

@@ -97,6 +97,9 @@ pub enum Confidence {
 }
 
 impl Confidence {
+    /// Every word, least sure first.
+    pub const ALL: [Self; 4] = [Self::Unresolved, Self::Inferred, Self::Declared, Self::Verified];
+
     /// The word used in documents.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -146,6 +149,25 @@ pub enum Source {
 }
 
 impl Source {
+    /// Every source.
+    pub const ALL: [Self; 15] = [
+        Self::CrdField,
+        Self::ContainerArg,
+        Self::ShellScript,
+        Self::EnvVar,
+        Self::EnvVarConvention,
+        Self::EnvVarNamePresent,
+        Self::ImageReference,
+        Self::ImagePattern,
+        Self::ImageTag,
+        Self::VolumeSource,
+        Self::ResourceRequest,
+        Self::NodeSelector,
+        Self::WorkloadAnnotation,
+        Self::PodStatus,
+        Self::Derived,
+    ];
+
     /// The word used in documents.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -243,6 +265,9 @@ pub enum Class {
 }
 
 impl Class {
+    /// Every class.
+    pub const ALL: [Self; 6] = [Self::Runtime, Self::Image, Self::Data, Self::Device, Self::Model, Self::Service];
+
     /// The word used in keys and references.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -460,10 +485,26 @@ pub struct Unresolved {
     pub what: String,
     /// The reference that would supply it.
     pub at: Locator,
-    /// Why: `secret`, `configmap`, `field`, `template`, `config-file`, `runtime-default`, `preset`, `undefined-variable`, `placeholder`.
+    /// Why, one of [`Unresolved::WHY`].
     pub why: String,
     /// Name of what is referred to; empty when there is none.
     pub reference: String,
+}
+
+impl Unresolved {
+    /// Every reason for which something is not readable.
+    pub const WHY: [&str; 10] = [
+        "secret",
+        "configmap",
+        "field",
+        "template",
+        "config-file",
+        "runtime-default",
+        "preset",
+        "undefined-variable",
+        "placeholder",
+        "malformed",
+    ];
 }
 
 /// A program that contributed to the inventory.

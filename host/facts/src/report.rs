@@ -19,6 +19,20 @@ pub enum Basis {
     Implied,
 }
 
+impl Basis {
+    /// Every basis.
+    pub const ALL: [Self; 3] = [Self::Declared, Self::Derived, Self::Implied];
+
+    /// The word of the contract.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::Derived => "derived",
+            Self::Implied => "implied",
+        }
+    }
+}
+
 /// A statement and where it was read. `at` is never empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
