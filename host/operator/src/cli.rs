@@ -16,7 +16,7 @@ use crate::catalogue::{self, Catalogue};
 use crate::pipeline::Pipeline;
 use crate::plugin;
 use crate::scan::output::{Format, Presenter, Writer, printable};
-use crate::scan::{self, KindFilter, Plan, sources};
+use crate::scan::{self, Explain, KindFilter, NameFilter, Plan, sources};
 use crate::usage;
 
 /// Everything went well.
@@ -64,9 +64,10 @@ enum Command {
 /// for are looked up among the scanned ones.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  k8s-aibom scan deploy/\n  helm template my-chart | k8s-aibom scan - --output cyclonedx\n  \
-                        k8s-aibom scan . --kinds Deployment,apps/StatefulSet --out-dir boms/")]
+                        k8s-aibom scan . --kinds Deployment,apps/StatefulSet --out-dir boms/\n  \
+                        k8s-aibom scan deploy/ --explain=Deployment/chat")]
 struct Scan {
-    /// Files and folders (every *.yaml, *.yml and *.json below them); `-` is standard input
+    /// Files and folders (every *.yaml, *.yml and *.json below them, not in hidden folders such as .git); `-` is standard input
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Form of what is written to standard output
@@ -84,6 +85,10 @@ struct Scan {
     /// Look at each object alone: what a scraper asks for besides it counts as absent
     #[arg(long)]
     alone: bool,
+    /// Tell every fact with its evidence and why other things are not reported, of every object or of one (`name`, `Kind/name`)
+    #[arg(long, value_name = "OBJECT", num_args = 0..=1, require_equals = true)]
+    #[allow(clippy::option_option, reason = "no flag, the flag, the flag with a value: what clap makes of it")]
+    explain: Option<Option<String>>,
     /// CycloneDX version of the documents
     #[arg(long, value_enum, default_value_t = Spec::V1_6)]
     spec_version: Spec,
@@ -178,6 +183,10 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
         scan.kinds.iter().all(|kind| !kind.trim().is_empty()),
         "--kinds holds an empty kind; leave the flag out to look at all kinds"
     );
+    anyhow::ensure!(
+        scan.explain.is_none() || scan.output != Format::Cyclonedx,
+        "--explain tells in text or JSON (--output table or json); leave it out for CycloneDX documents"
+    );
     let workers = scan
         .jobs
         .filter(|jobs| *jobs > 0)
@@ -222,11 +231,15 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     for error in &unlisted {
         usage::say(&format!("error: {}", printable(&error.to_string())));
     }
-    let mut writer = Writer::new(BufWriter::new(io::stdout().lock()), scan.output, scan.out_dir.clone(), inputs.len())?;
+    let presenter = Presenter { format: scan.output, to_folder: scan.out_dir.is_some(), explain: scan.explain.is_some() };
+    let mut writer = Writer::new(BufWriter::new(io::stdout().lock()), presenter, scan.out_dir.clone(), inputs.len())?;
     let loaded = started.elapsed();
     let began = Instant::now();
-    let plan = Plan { inputs: &inputs, kinds: KindFilter::new(scan.kinds.clone()), workers, alone: scan.alone };
-    let presenter = Presenter { format: scan.output, to_folder: scan.out_dir.is_some() };
+    let explain = scan.explain.as_ref().map(|object| match object {
+        None => Explain::All,
+        Some(object) => Explain::Named(NameFilter::new(object)),
+    });
+    let plan = Plan { inputs: &inputs, kinds: KindFilter::new(scan.kinds.clone()), workers, alone: scan.alone, explain };
     let totals = scan::run(&pipeline, &plan, &presenter, &mut writer)?;
     let seconds = began.elapsed().as_secs_f64();
     let unread = writer.unread();
@@ -236,6 +249,13 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
             "note: no object of {} among the inputs; kinds are given as `Kind` or `group/Kind`, as in `kind: Deployment`",
             printable(&scan.kinds.join(", "))
         ));
+    }
+    if let Some(Some(object)) = &scan.explain {
+        anyhow::ensure!(
+            totals.objects > 0,
+            "no object {} among the inputs; objects are named as `name` or `Kind/name`, as in `kind` and `metadata.name`",
+            printable(object)
+        );
     }
     if !scan.quiet {
         let unreadable = totals.faults + unlisted.len();

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use aibom_bom::{Document, Options};
-use aibom_extract::{Rules, Subject};
+use aibom_extract::{Explanation, Rules, Subject};
 use aibom_facts::inventory::{Inventory, Origin, Tool};
 use aibom_facts::object::ObjectRef;
 use aibom_facts::redact::Redactor;
@@ -36,6 +36,15 @@ pub enum Outcome {
     },
 }
 
+/// What was found in an object and why, whether or not it has to do with AI.
+#[derive(Debug)]
+pub struct Explained {
+    /// Its facts.
+    pub inventory: Inventory,
+    /// What was recognised, and what was not reported.
+    pub explanation: Explanation,
+}
+
 /// Answers the wants of a scraper.
 pub trait Related: Sync {
     /// The object, if it exists and may be read.
@@ -57,6 +66,28 @@ pub struct Pipeline<'a> {
 impl Pipeline<'_> {
     /// Takes one object all the way. `root` is where it stands in `tree` (an item of a `List`, or the tree's root).
     pub fn run(&self, reference: &ObjectRef, tree: &Tree, root: NodeId, related: &dyn Related) -> Outcome {
+        self.take(reference, tree, root, related, aibom_extract::extract)
+    }
+
+    /// Like [`Pipeline::run`], with the reasons; there are none when the object was not scraped.
+    pub fn explain(&self, reference: &ObjectRef, tree: &Tree, root: NodeId, related: &dyn Related) -> (Outcome, Option<Box<Explained>>) {
+        let mut explained = None;
+        let outcome = self.take(reference, tree, root, related, |rules, subject| {
+            let (inventory, explanation) = aibom_extract::explain(rules, subject);
+            explained = Some(Box::new(Explained { inventory: inventory.clone(), explanation }));
+            inventory
+        });
+        (outcome, explained)
+    }
+
+    fn take(
+        &self,
+        reference: &ObjectRef,
+        tree: &Tree,
+        root: NodeId,
+        related: &dyn Related,
+        extract: impl FnOnce(&Rules, &Subject<'_>) -> Inventory,
+    ) -> Outcome {
         let plugin = match self.catalogue.plugin_for(reference) {
             Ok(plugin) => plugin,
             Err(reason) => return Outcome::NoScraper(reason),
@@ -66,7 +97,7 @@ impl Pipeline<'_> {
             return Outcome::Failed { plugin: plugin.name().to_owned(), reason };
         }
         let way = || {
-            let inventory = self.inventory(plugin, reference, tree, root, related)?;
+            let inventory = self.inventory(plugin, reference, tree, root, related, extract)?;
             let document = inventory.is_ai().then(|| aibom_bom::render(&inventory, self.options));
             Ok::<_, CallError>((inventory, document))
         };
@@ -87,13 +118,14 @@ impl Pipeline<'_> {
     ///
     /// # Errors
     /// The scraper's call ended badly.
-    pub fn inventory(
+    fn inventory(
         &self,
         plugin: &Plugin,
         reference: &ObjectRef,
         tree: &Tree,
         root: NodeId,
         related: &dyn Related,
+        extract: impl FnOnce(&Rules, &Subject<'_>) -> Inventory,
     ) -> Result<Inventory, CallError> {
         let view = Arc::new(plugin.view(tree, root));
         let wants = plugin.related(&view, NO_OPTIONS)?;
@@ -125,7 +157,7 @@ impl Pipeline<'_> {
         }
         let trees: Vec<Option<&Tree>> = trees.iter().map(Option::as_deref).collect();
         let subject = Subject { objects: &objects, trees: &trees, report: &scraped.report, origin: self.origin };
-        let mut inventory = aibom_extract::extract(self.rules, &subject);
+        let mut inventory = extract(self.rules, &subject);
         inventory.generation = tree.at(root, "/metadata/generation").and_then(|node| tree.integer(node));
         inventory.tools.insert(Tool {
             name: plugin.name().to_owned(),

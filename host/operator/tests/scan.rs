@@ -231,3 +231,15 @@ spec:
     let volumes: Vec<_> = components(&document, "data").iter().map(|data| full_name(data)).collect();
     assert_eq!(volumes, ["weights-pvc"]);
 }
+
+#[test]
+fn a_table_names_files_when_names_alone_do_not_tell_objects_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("dev.yaml"), SERVER).unwrap();
+    let one = run(&["scan", folder.path().to_str().unwrap()]);
+    assert!(!one.out.contains("FILE") && !one.out.contains("dev.yaml"), "{}", one.out);
+    fs::write(folder.path().join("prod.yaml"), SERVER).unwrap();
+    let two = run(&["scan", folder.path().to_str().unwrap()]);
+    let rows: Vec<&str> = two.out.lines().collect();
+    assert!(rows[0].ends_with("FILE") && rows[1].ends_with("dev.yaml") && rows[2].ends_with("prod.yaml"), "{}", two.out);
+}

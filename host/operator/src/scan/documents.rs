@@ -3,9 +3,11 @@
 //! Each document is parsed on its own, so that a broken one costs nothing but itself. YAML makes that safe: a line that starts with
 //! `---` ends a document wherever it stands, block scalars included (YAML 1.2.2, 9.1.2).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use aibom_facts::object::ObjectRef;
+use aibom_facts::pointer::Pointer;
 use aibom_facts::tree::{Kind, MAX_DEPTH, MAX_NODES, NodeId, Tree};
 
 /// Largest input of one file or of standard input, in bytes.
@@ -16,6 +18,8 @@ pub const MAX_INPUT: u64 = 64 << 20;
 pub struct Document {
     /// Index among the documents of the input; empty ones count.
     pub index: usize,
+    /// Where it stands in the text, in bytes.
+    pub span: Range<usize>,
     /// What it holds.
     pub content: Result<Content, Malformed>,
 }
@@ -47,6 +51,15 @@ pub struct Object {
     pub tree: Arc<Tree>,
     /// Where in the tree it stands.
     pub root: NodeId,
+    /// Where in the document the tree's root stands, when the tree is not the document's.
+    pub within: Option<Pointer>,
+}
+
+impl Object {
+    /// Where in the document the object stands.
+    pub fn place(&self) -> Pointer {
+        self.within.clone().unwrap_or_else(|| self.tree.pointer(self.root))
+    }
 }
 
 /// Why a document could not be read, with the place.
@@ -62,14 +75,19 @@ pub struct Malformed {
 
 /// Reads every document of a text. JSON texts may hold several values one after the other.
 pub fn read(text: &str) -> Vec<Document> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if text.trim_start().starts_with(['{', '[']) {
-        // Templates start with `{{` and YAML flow maps with `{` too: what is no JSON gets its second chance as YAML.
-        if let Some(documents) = read_json(text) {
-            return documents;
-        }
+    let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // Templates start with `{{` and YAML flow maps with `{` too: what is no JSON gets its second chance as YAML.
+    let json = if bare.trim_start().starts_with(['{', '[']) { read_json(bare) } else { None };
+    let mut documents = json.unwrap_or_else(|| read_yaml(bare));
+    shift(&mut documents, text.len() - bare.len());
+    documents
+}
+
+/// Moves documents that were read from a part of a text.
+fn shift(documents: &mut [Document], by: usize) {
+    for document in documents {
+        document.span = document.span.start + by..document.span.end + by;
     }
-    read_yaml(text)
 }
 
 /// Values of JSON one after the other. None when the text does not even start with one. What follows the last good value is read as YAML
@@ -87,13 +105,17 @@ fn read_json(text: &str) -> Option<Vec<Document>> {
         }
         match values.next() {
             None => return Some(documents),
-            Some(Ok(tree)) => documents.push(Document { index: documents.len(), content: Ok(objects(tree)) }),
+            Some(Ok(tree)) => {
+                let span = from..values.byte_offset();
+                documents.push(Document { index: documents.len(), span, content: Ok(objects(tree)) });
+            }
             Some(Err(_)) if documents.is_empty() => return None,
             Some(Err(error)) => {
                 let (line, column) = (Some(error.line()), Some(error.column()));
                 let reason = error.to_string();
                 let reason = reason.rfind(" at line ").map_or(reason.as_str(), |cut| &reason[..cut]).to_owned();
-                documents.push(Document { index: documents.len(), content: Err(Malformed { line, column, reason }) });
+                let content = Err(Malformed { line, column, reason });
+                documents.push(Document { index: documents.len(), span: from..text.len(), content });
                 // The next line that starts a value or a document.
                 let starts = |line: &str| line.starts_with(['{', '[']) || line.starts_with("---");
                 let mut at = from;
@@ -114,6 +136,8 @@ fn read_json(text: &str) -> Option<Vec<Document>> {
 /// Appends documents that were read from a later part of the text.
 fn continue_at(documents: &mut Vec<Document>, text: &str, from: usize, later: Vec<Document>) {
     let lines = text[..from].matches('\n').count();
+    let mut later = later;
+    shift(&mut later, from);
     for mut document in later {
         document.index = documents.len();
         if let Err(malformed) = &mut document.content {
@@ -124,7 +148,7 @@ fn continue_at(documents: &mut Vec<Document>, text: &str, from: usize, later: Ve
 }
 
 fn read_yaml(text: &str) -> Vec<Document> {
-    split(text).into_iter().enumerate().map(|(index, chunk)| Document { index, content: chunk.parse() }).collect()
+    split(text).into_iter().enumerate().map(|(index, chunk)| Document { index, span: chunk.span.clone(), content: chunk.parse() }).collect()
 }
 
 /// A document's text and where it starts.
@@ -132,6 +156,8 @@ struct Chunk<'a> {
     text: std::borrow::Cow<'a, str>,
     /// Lines before it.
     line: usize,
+    /// Where it stands, its marker included.
+    span: Range<usize>,
 }
 
 /// Cuts at lines that start with `---` or `...` followed by white space or nothing. What stands before a `---` counts as a document only
@@ -182,7 +208,7 @@ impl Start {
         }
         // A marker at the start becomes blanks, so that what follows it on its line keeps its place.
         let text = if self.marked && !self.directives { format!("   {}", &body[3..]).into() } else { body.into() };
-        chunks.push(Chunk { text, line: self.line });
+        chunks.push(Chunk { text, line: self.line, span: self.offset..end });
     }
 }
 
@@ -249,7 +275,7 @@ impl Found {
     fn add(&mut self, tree: &Arc<Tree>, root: NodeId, reference: ObjectRef, item: Option<usize>, depth: usize) {
         match tree.get(root, "items").filter(|items| reference.kind.ends_with("List") && tree.kind(*items) == Kind::Array) {
             Some(items) if depth < MAX_LISTS => self.unfold(tree, items, Some(&reference), depth + 1),
-            _ => self.objects.push(Object { item, reference, tree: Arc::clone(tree), root }),
+            _ => self.objects.push(Object { item, reference, tree: Arc::clone(tree), root, within: None }),
         }
     }
 
@@ -257,9 +283,10 @@ impl Found {
         for (position, item) in tree.items(items).enumerate() {
             if let Some(reference) = ObjectRef::of_node(tree, item) {
                 self.add(tree, item, reference, Some(position), depth);
-            } else if let Some((tree, reference)) = list.and_then(|list| typed_item(tree, item, list)) {
-                let root = tree.root();
-                self.objects.push(Object { item: Some(position), reference, tree: Arc::new(tree), root });
+            } else if let Some((own, reference)) = list.and_then(|list| typed_item(tree, item, list)) {
+                let root = own.root();
+                let within = Some(tree.pointer(item));
+                self.objects.push(Object { item: Some(position), reference, tree: Arc::new(own), root, within });
             } else {
                 self.other += 1;
             }
@@ -341,6 +368,25 @@ mod tests {
         let documents = read(text);
         let malformed = documents[1].content.as_ref().unwrap_err();
         assert_eq!(malformed.line, Some(4), "{malformed:?}");
+    }
+
+    #[test]
+    fn every_document_knows_where_it_stands() {
+        let yaml = "\u{feff}# top\n---\na: 1\n--- # two\nb: 2\n...\nc: 3\n";
+        let texts: Vec<&str> = read(yaml).iter().map(|document| &yaml[document.span.clone()]).collect();
+        assert_eq!(texts, ["---\na: 1\n", "--- # two\nb: 2\n", "c: 3\n"]);
+        let json = "\u{feff} {\"a\": 1}\n{\"b\": 2} {\"c\": }\n{\"d\": 4}\n---\ne: 5\n";
+        let texts: Vec<&str> = read(json).iter().map(|document| json[document.span.clone()].trim_end()).collect();
+        assert_eq!((texts[0], texts[1], texts[3], texts[4]), ("{\"a\": 1}", "{\"b\": 2}", "{\"d\": 4}", "---\ne: 5"));
+    }
+
+    #[test]
+    fn an_item_of_a_typed_list_knows_where_it_stands_in_the_document() {
+        let text = r#"{"apiVersion":"apps/v1","kind":"DeploymentList","items":[{"metadata":{"name":"a"}},{"apiVersion":"v1","kind":"B","metadata":{"name":"b"}}]}"#;
+        let documents = read(text);
+        let Ok(Content::Objects { objects, .. }) = &documents[0].content else { panic!("{documents:?}") };
+        let places: Vec<String> = objects.iter().map(|object| object.place().to_string()).collect();
+        assert_eq!(places, ["/items/0", "/items/1"]);
     }
 
     #[test]

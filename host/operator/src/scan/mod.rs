@@ -4,22 +4,26 @@
 //! inputs. Objects whose scraper may ask for other objects wait until everything was read and come last.
 
 pub mod documents;
+pub mod explain;
 pub mod faults;
+pub mod lines;
+mod order;
 pub mod output;
 pub mod siblings;
 pub mod sources;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::Arc;
 
 use aibom_facts::object::ObjectRef;
+use aibom_facts::pointer::Pointer;
 use aibom_facts::tree::Visibility;
 
-use crate::pipeline::{Outcome, Pipeline};
-use documents::{Content, Object};
+use crate::pipeline::{Explained, Outcome, Pipeline, Related};
+use documents::{Content, Document, Object};
 use faults::Fault;
+use lines::Lines;
+use order::in_order;
 use siblings::{Nobody, Sibling, Siblings};
 use sources::Source;
 
@@ -40,6 +44,25 @@ impl KindFilter {
     }
 }
 
+/// One object, or those of one name: `name` or `Kind/name` or `group/Kind/name`.
+#[derive(Clone, Debug)]
+pub struct NameFilter {
+    kinds: KindFilter,
+    name: String,
+}
+
+impl NameFilter {
+    /// Reads the text of a user.
+    pub fn new(text: &str) -> Self {
+        let (kind, name) = text.rsplit_once('/').map_or((None, text), |(kind, name)| (Some(kind.to_owned()), name));
+        Self { kinds: KindFilter::new(kind.into_iter().collect()), name: name.to_owned() }
+    }
+
+    fn matches(&self, object: &ObjectRef) -> bool {
+        object.name == self.name && self.kinds.matches(object)
+    }
+}
+
 /// What was found at one place of the inputs.
 #[derive(Debug)]
 pub struct Finding {
@@ -53,6 +76,19 @@ pub struct Finding {
     pub object: ObjectRef,
     /// What it led to.
     pub outcome: Outcome,
+    /// Why, when that was asked for and the object was scraped.
+    pub explained: Option<Box<Explained>>,
+    /// Lines of the object, when they were asked for.
+    pub lines: Option<Located>,
+}
+
+/// Where an object stands in its input.
+#[derive(Clone, Debug)]
+pub struct Located {
+    /// Lines of its document.
+    pub lines: Arc<Lines>,
+    /// Place of the object in the document.
+    pub place: Pointer,
 }
 
 /// An object that waits for the others.
@@ -60,15 +96,19 @@ struct Deferred {
     file: String,
     document: usize,
     object: Object,
+    lines: Option<Arc<Lines>>,
 }
 
-/// What one input gave.
-struct InputResult<T> {
-    findings: Vec<(Class, T)>,
-    faults: Vec<Fault>,
-    deferred: Vec<Deferred>,
-    siblings: Vec<Sibling>,
-    other: usize,
+/// What an input gives, piece by piece.
+enum Part<T> {
+    Finding(Class, T),
+    Fault(Fault),
+    Deferred(Deferred),
+    Sibling(Sibling),
+    /// So many documents or entries of lists are no objects.
+    Other(usize),
+    /// The input is read.
+    End,
 }
 
 /// What became of an object, for counting.
@@ -157,6 +197,27 @@ pub struct Plan<'a> {
     pub workers: usize,
     /// Do not look up other objects for a scraper.
     pub alone: bool,
+    /// Tell why, of every object or of those of a name; the others are not looked at then.
+    pub explain: Option<Explain>,
+}
+
+/// What is to be explained.
+#[derive(Clone, Debug)]
+pub enum Explain {
+    /// Every object.
+    All,
+    /// Objects of a name.
+    Named(NameFilter),
+}
+
+impl Plan<'_> {
+    fn wants(&self, object: &ObjectRef) -> bool {
+        let named = match &self.explain {
+            Some(Explain::Named(filter)) => filter.matches(object),
+            Some(Explain::All) | None => true,
+        };
+        named && self.kinds.matches(object)
+    }
 }
 
 /// Scans the inputs.
@@ -171,31 +232,31 @@ pub fn run<P: Present>(pipeline: &Pipeline<'_>, plan: &Plan<'_>, presenter: &P, 
     in_order(
         inputs,
         workers,
-        |input| read_input(pipeline, input, plan, presenter),
-        |index, result: InputResult<P::Shown>| {
-            totals.other += result.other;
-            totals.faults += result.faults.len();
-            for fault in &result.faults {
-                sink.fault(fault);
+        |input, give| read_input(pipeline, input, plan, presenter, give),
+        |index, part| {
+            match part {
+                Part::Finding(class, shown) => {
+                    totals.count(class);
+                    sink.finding(shown)?;
+                }
+                Part::Fault(fault) => {
+                    totals.faults += 1;
+                    sink.fault(&fault);
+                }
+                Part::Deferred(object) => deferred.push(object),
+                Part::Sibling(sibling) => siblings.add(sibling),
+                Part::Other(more) => totals.other += more,
+                Part::End => sink.progress(index + 1, inputs[index].name()),
             }
-            result.siblings.into_iter().for_each(|sibling| siblings.add(sibling));
-            deferred.extend(result.deferred);
-            for (class, shown) in result.findings {
-                totals.count(class);
-                sink.finding(shown)?;
-            }
-            sink.progress(index + 1, inputs[index].name());
             Ok(())
         },
     )?;
     in_order(
         &deferred,
         workers,
-        |Deferred { file, document, object }| {
-            let outcome = pipeline.run(&object.reference, &object.tree, object.root, &siblings.of(file));
-            let object_name = object.reference.clone();
-            let finding = Finding { file: file.clone(), document: *document, item: object.item, object: object_name, outcome };
-            (Class::of(&finding.outcome), presenter.present(finding))
+        |Deferred { file, document, object, lines }, give| {
+            let finding = find(pipeline, plan, (file.as_str(), *document, lines.as_ref()), object, &siblings.of(file));
+            give((Class::of(&finding.outcome), presenter.present(finding)));
         },
         |_, (class, shown)| {
             totals.count(class);
@@ -205,90 +266,112 @@ pub fn run<P: Present>(pipeline: &Pipeline<'_>, plan: &Plan<'_>, presenter: &P, 
     Ok(totals)
 }
 
-/// Works on items in parallel and takes results in their order.
-fn in_order<T: Sync, R: Send>(
-    items: &[T],
-    workers: usize,
-    work: impl Fn(&T) -> R + Sync,
-    mut take: impl FnMut(usize, R) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = mpsc::sync_channel(workers * 4);
-    std::thread::scope(|scope| {
-        for _ in 0..workers.clamp(1, items.len().max(1)) {
-            let (sender, next, work) = (sender.clone(), &next, &work);
-            scope.spawn(move || {
-                while let Some((index, item)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, items.get(i)?))) {
-                    if sender.send((index, work(item))).is_err() {
-                        break; // the taker has stopped
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut waiting = BTreeMap::new();
-        let mut due = 0;
-        // Moved here so that it is dropped, and the workers stop, when taking fails.
-        for (index, result) in receiver {
-            waiting.insert(index, result);
-            while let Some(result) = waiting.remove(&due) {
-                take(due, result)?;
-                due += 1;
-            }
-        }
-        Ok(())
-    })
+/// Takes one object of a file and document all the way.
+fn find(
+    pipeline: &Pipeline<'_>,
+    plan: &Plan<'_>,
+    (file, document, lines): (&str, usize, Option<&Arc<Lines>>),
+    object: &Object,
+    related: &dyn Related,
+) -> Finding {
+    let Object { item, reference, tree, root, .. } = object;
+    let (outcome, explained) = match plan.explain {
+        None => (pipeline.run(reference, tree, *root, related), None),
+        Some(_) => pipeline.explain(reference, tree, *root, related),
+    };
+    let lines = lines.map(|lines| Located { lines: Arc::clone(lines), place: object.place() });
+    Finding { file: file.to_owned(), document, item: *item, object: reference.clone(), outcome, explained, lines }
 }
 
-fn read_input<P: Present>(pipeline: &Pipeline<'_>, input: &Source, plan: &Plan<'_>, presenter: &P) -> InputResult<P::Shown> {
-    let mut result = InputResult { findings: Vec::new(), faults: Vec::new(), deferred: Vec::new(), siblings: Vec::new(), other: 0 };
+/// Reads one input and gives what it finds. Ends early when nobody takes any more.
+fn read_input<P: Present>(
+    pipeline: &Pipeline<'_>,
+    input: &Source,
+    plan: &Plan<'_>,
+    presenter: &P,
+    give: &mut dyn FnMut(Part<P::Shown>) -> bool,
+) {
     let text = match input.read() {
         Ok(text) => text,
         Err(error) => {
-            result.faults.push(Fault::input(&error));
-            return result;
+            give(Part::Fault(Fault::input(&error)));
+            give(Part::End);
+            return;
         }
     };
+    let mut counted = Counted::default();
     for document in documents::read(&text) {
-        match document.content {
-            Ok(Content::Empty) => {}
-            Ok(Content::Other) => result.other += 1,
-            Err(malformed) => result.faults.push(Fault::document(input.name(), document.index, &malformed)),
-            Ok(Content::Objects { objects, other }) => {
-                result.other += other;
-                for object in objects {
-                    if !plan.alone && pipeline.catalogue.is_related(&object.reference) {
-                        let tree = object.tree.view(object.root, Visibility { status: true });
-                        result.siblings.push(Sibling {
-                            file: input.name().to_owned(),
-                            object: object.reference.clone(),
-                            sha256: tree.sha256(),
-                            tree: tree.into(),
-                        });
-                    }
-                    if !plan.kinds.matches(&object.reference) {
-                        continue;
-                    }
-                    let waits = !plan.alone
-                        && pipeline.catalogue.plugin_for(&object.reference).is_ok_and(|plugin| !plugin.description().related.is_empty());
-                    if waits {
-                        result.deferred.push(Deferred { file: input.name().to_owned(), document: document.index, object });
-                        continue;
-                    }
-                    let outcome = pipeline.run(&object.reference, &object.tree, object.root, &Nobody);
-                    let finding = Finding {
-                        file: input.name().to_owned(),
-                        document: document.index,
-                        item: object.item,
-                        object: object.reference,
-                        outcome,
-                    };
-                    result.findings.push((Class::of(&finding.outcome), presenter.present(finding)));
-                }
+        let before = if plan.explain.is_some() { counted.lines_before(&text, document.span.start) } else { 0 };
+        let taken = match &document.content {
+            Ok(Content::Empty) => true,
+            Ok(Content::Other) => give(Part::Other(1)),
+            Err(malformed) => give(Part::Fault(Fault::document(input.name(), document.index, malformed))),
+            Ok(Content::Objects { .. }) => {
+                let wanted = plan.explain.as_ref().and_then(|_| text.get(document.span.clone()));
+                let lines = wanted.and_then(|text| Lines::read(text, before)).map(Arc::new);
+                read_objects(pipeline, input, plan, presenter, document, lines, give)
             }
+        };
+        if !taken {
+            return;
         }
     }
-    result
+    give(Part::End);
+}
+
+/// Lines up to a place that only moves on, so that a text is counted once.
+#[derive(Default)]
+struct Counted {
+    at: usize,
+    lines: usize,
+}
+
+impl Counted {
+    fn lines_before(&mut self, text: &str, at: usize) -> usize {
+        self.lines += text.get(self.at..at).map_or(0, |between| between.matches('\n').count());
+        self.at = self.at.max(at);
+        self.lines
+    }
+}
+
+/// False when nobody takes any more.
+fn read_objects<P: Present>(
+    pipeline: &Pipeline<'_>,
+    input: &Source,
+    plan: &Plan<'_>,
+    presenter: &P,
+    document: Document,
+    lines: Option<Arc<Lines>>,
+    give: &mut dyn FnMut(Part<P::Shown>) -> bool,
+) -> bool {
+    let Ok(Content::Objects { objects, other }) = document.content else { return true };
+    if other > 0 && !give(Part::Other(other)) {
+        return false;
+    }
+    for object in objects {
+        if !plan.alone && pipeline.catalogue.is_related(&object.reference) {
+            let tree = object.tree.view(object.root, Visibility { status: true });
+            let sibling =
+                Sibling { file: input.name().to_owned(), object: object.reference.clone(), sha256: tree.sha256(), tree: tree.into() };
+            if !give(Part::Sibling(sibling)) {
+                return false;
+            }
+        }
+        if !plan.wants(&object.reference) {
+            continue;
+        }
+        let asks = |plugin: &aibom_plugin::Plugin| !plugin.description().related.is_empty();
+        let part = if !plan.alone && pipeline.catalogue.plugin_for(&object.reference).is_ok_and(asks) {
+            Part::Deferred(Deferred { file: input.name().to_owned(), document: document.index, object, lines: lines.clone() })
+        } else {
+            let finding = find(pipeline, plan, (input.name(), document.index, lines.as_ref()), &object, &Nobody);
+            Part::Finding(Class::of(&finding.outcome), presenter.present(finding))
+        };
+        if !give(part) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The paths to scan; naming none is an error, since nothing is guessed.

@@ -1,6 +1,6 @@
 //! Where results of a scan go: a table, JSON lines, CycloneDX documents, a folder of documents.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use aibom_facts::inventory::Inventory;
 use aibom_facts::object::ObjectRef;
 use aibom_facts::redact::Redactor;
 
+use super::explain::Told;
 use super::faults::Fault;
 use super::{Finding, Present, Sink, Totals};
 use crate::pipeline::Outcome;
@@ -55,12 +56,15 @@ pub struct Shown {
     complaint: Option<String>,
     /// What goes to standard output, without the end of the line.
     line: Option<String>,
-    row: Option<[String; 7]>,
+    row: Option<Row>,
     /// Stem of a file's name and its content.
     file: Option<(String, String)>,
     /// Kind that no scraper reads.
     unread: Option<String>,
 }
+
+/// Cells of one workload; the last one is its file.
+type Row = [String; 8];
 
 /// Presents findings in a format.
 #[derive(Clone, Copy, Debug)]
@@ -69,14 +73,18 @@ pub struct Presenter {
     pub format: Format,
     /// Whether documents also go to a folder.
     pub to_folder: bool,
+    /// Whether reasons are written in place of rows and documents.
+    pub explain: bool,
 }
 
 /// Writes results to standard output and, if asked, documents to a folder.
 pub struct Writer<W> {
     out: W,
     format: Format,
-    rows: Vec<[String; 7]>,
+    rows: Vec<Row>,
     folder: Option<Folder>,
+    /// Reasons were written, so that there is nothing to sum up.
+    explains: bool,
     /// Documents that could not be written to the folder.
     unwritten: usize,
     /// Kinds that no scraper reads, with how many objects.
@@ -89,7 +97,7 @@ const MOST_KINDS: usize = 1000;
 
 impl<W: Write> Writer<W> {
     /// A writer. A progress bar is shown on a terminal when there is more than one input.
-    pub fn new(out: W, format: Format, folder: Option<PathBuf>, inputs: usize) -> anyhow::Result<Self> {
+    pub fn new(out: W, presenter: Presenter, folder: Option<PathBuf>, inputs: usize) -> anyhow::Result<Self> {
         let bar = ProgressBar::new(inputs as u64);
         bar.set_draw_target(if inputs > 1 && io::stderr().is_terminal() {
             ProgressDrawTarget::stderr()
@@ -100,7 +108,8 @@ impl<W: Write> Writer<W> {
             bar.set_style(style);
         }
         let folder = folder.map(Folder::create).transpose()?;
-        Ok(Self { out, format, rows: Vec::new(), folder, unwritten: 0, unread: BTreeMap::new(), bar })
+        let Presenter { format, explain: explains, .. } = presenter;
+        Ok(Self { out, format, explains, rows: Vec::new(), folder, unwritten: 0, unread: BTreeMap::new(), bar })
     }
 
     /// Kinds that no scraper reads, most frequent first, as `apiVersion Kind (count)`.
@@ -116,16 +125,18 @@ impl<W: Write> Writer<W> {
         if self.format == Format::Table && !self.rows.is_empty() {
             let mut table = Table::new();
             table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-            table.set_header(["NAMESPACE", "KIND", "NAME", "CATEGORY", "RUNTIMES", "MODELS", "CONFIDENCE"]);
+            // Files matter where names do not tell objects apart, such as one object for each environment.
+            let columns = if repeats(&self.rows) { HEADER.len() } else { HEADER.len() - 1 };
+            table.set_header(&HEADER[..columns]);
             if !io::stdout().is_terminal() {
                 table.set_width(u16::MAX);
             }
-            table.add_rows(self.rows.iter().map(|row| row.iter()));
+            table.add_rows(self.rows.iter().map(|row| row[..columns].iter()));
             for line in table.lines() {
                 writeln!(self.out, "{}", line.trim_end())?;
             }
         }
-        if self.format == Format::Table && totals.documented == 0 {
+        if self.format == Format::Table && totals.documented == 0 && !self.explains {
             let read = totals.documented + totals.not_ai;
             let unread = totals.objects - read;
             if totals.objects == 0 {
@@ -169,11 +180,14 @@ impl Present for Presenter {
                 shown.file = Some((file_stem(&finding.object), document.to_json_pretty()));
             }
             match self.format {
-                Format::Table => shown.row = Some(row(&finding.object, inventory)),
+                _ if self.explain => {}
+                Format::Table => shown.row = Some(row(&finding.object, inventory, &finding.file)),
                 Format::Json | Format::Cyclonedx => json = Some(document.to_json().trim_end().to_owned()),
             }
         }
         match self.format {
+            Format::Table if self.explain => shown.line = Some(Told::new(&finding).text()),
+            Format::Json if self.explain => shown.line = serde_json::to_string(&Told::new(&finding)).ok(),
             Format::Table => {}
             Format::Cyclonedx => shown.line = json,
             Format::Json => {
@@ -232,7 +246,15 @@ impl<W: Write> Sink<Shown> for Writer<W> {
     }
 }
 
-fn row(object: &ObjectRef, inventory: &Inventory) -> [String; 7] {
+const HEADER: [&str; 8] = ["NAMESPACE", "KIND", "NAME", "CATEGORY", "RUNTIMES", "MODELS", "CONFIDENCE", "FILE"];
+
+/// Whether two rows name their objects alike.
+fn repeats(rows: &[Row]) -> bool {
+    let mut known = HashSet::new();
+    !rows.iter().all(|row| known.insert(&row[..3]))
+}
+
+fn row(object: &ObjectRef, inventory: &Inventory, file: &str) -> Row {
     let join = |words: Vec<String>| if words.is_empty() { "-".to_owned() } else { words.join(", ") };
     let models = inventory.models.iter().map(|model| {
         let id = model.reference.id();
@@ -246,6 +268,7 @@ fn row(object: &ObjectRef, inventory: &Inventory) -> [String; 7] {
         join(inventory.runtimes.iter().map(|runtime| runtime.finding.key.name.clone()).collect()),
         join(models.collect()),
         inventory.confidence().as_str().to_owned(),
+        file.to_owned(),
     ];
     cells.map(|cell| printable(&cell))
 }

@@ -84,6 +84,8 @@ fn walk(folder: &Path, sources: &mut Vec<Source>, errors: &mut Vec<SourceError>,
     entries.sort_by(|left, right| left.0.cmp(&right.0));
     for (path, file_type) in entries {
         match file_type {
+            // `.git`, `.github` and the like hold no manifests that somebody applies. Who wants them names them.
+            Ok(file_type) if file_type.is_dir() && is_hidden(&path) => {}
             // Links to folders are not followed: they can form a ring.
             Ok(file_type) if file_type.is_dir() => {
                 if depth >= MAX_FOLDERS {
@@ -106,6 +108,10 @@ fn walk(folder: &Path, sources: &mut Vec<Source>, errors: &mut Vec<SourceError>,
             Err(cause) => errors.push(SourceError::Unreadable { name: path.display().to_string(), cause }),
         }
     }
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 
 /// Documents of an earlier scan are no manifests.
@@ -169,6 +175,18 @@ mod tests {
         let below = |name: &str| folder.path().join(name).display().to_string();
         assert_eq!(sources.iter().map(Source::name).collect::<Vec<_>>(), [below("b/c/a.yml"), below("b/x.json"), below("z.yaml")]);
         assert!(errors.is_empty());
+    }
+
+    #[test]
+    fn hidden_folders_are_left_out_unless_they_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let hidden = folder.path().join(".github");
+        fs::create_dir_all(&hidden).unwrap();
+        fs::write(hidden.join("a.yaml"), "").unwrap();
+        fs::write(folder.path().join(".b.yaml"), "").unwrap();
+        let names = |path: &Path| collect(&[path.to_owned()]).0.iter().map(|source| source.name().to_owned()).collect::<Vec<_>>();
+        assert_eq!(names(folder.path()), [folder.path().join(".b.yaml").display().to_string()]);
+        assert_eq!(names(&hidden), [hidden.join("a.yaml").display().to_string()]);
     }
 
     #[test]

@@ -1,0 +1,162 @@
+//! `k8s-aibom scan --explain` as its users run it.
+
+mod common;
+
+use common::{run, run_with_input};
+
+const APP: &str = "# the first line
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: talker, namespace: demo}
+spec:
+  template:
+    spec:
+      containers:
+      - name: engine
+        image: vllm/vllm-openai:v0.8.5
+        args: [--model, acme/talker-7b,
+          --model, acme/talker-8b]
+        env:
+        - {name: MODEL_NAME, value: acme/other}
+      - name: front
+        image: example.com/acme/vllm-router:1
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: shop}
+spec:
+  template:
+    spec:
+      containers:
+      - name: web
+        image: nginx:1.27
+        env:
+        - {name: MODEL_NAME, value: acme/talker-7b}
+        - {name: DB_PASSWORD, value: swordfish}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: talker}
+";
+
+/// Lines of JSON that `--explain -o json` writes.
+fn told(arguments: &[&str], text: &str) -> Vec<serde_json::Value> {
+    let run = run_with_input(&[&["scan", "-", "-o", "json"], arguments].concat(), text);
+    assert_eq!(run.code, 0, "{}", run.err);
+    run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn not_reported(told: &serde_json::Value) -> Vec<String> {
+    let entries = told["notReported"].as_array().unwrap();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or("-").to_owned();
+    entries
+        .iter()
+        .map(|entry| {
+            let at = &entry["at"];
+            format!("{} {} {} {} {}", text(&entry["what"]), text(&entry["value"]), text(&entry["by"]), text(&entry["reason"]), at["line"])
+        })
+        .collect()
+}
+
+#[test]
+fn every_object_is_explained_with_places_and_lines() {
+    let told = told(&["--explain"], APP);
+    assert_eq!(told.len(), 3);
+    let talker = &told[0];
+    assert_eq!((talker["outcome"].as_str(), talker["line"].as_u64()), (Some("documented"), Some(2)));
+    let model = &talker["facts"][0];
+    assert_eq!((model["class"].as_str(), model["name"].as_str()), (Some("model"), Some("acme/talker-8b")));
+    let evidence = &model["evidence"][0];
+    assert_eq!(evidence["by"], "--model");
+    assert_eq!(evidence["source"], "container_arg");
+    assert_eq!(evidence["confidence"], 0.9);
+    assert_eq!(evidence["at"]["pointer"], "/spec/template/spec/containers/0/args/3");
+    assert_eq!(evidence["at"]["line"], 12);
+    let dropped = not_reported(talker);
+    assert!(dropped.contains(&"model acme/talker-7b --model overridden 11".to_owned()), "{dropped:?}");
+    assert!(dropped.contains(&"model acme/other MODEL_NAME uncorroborated 14".to_owned()), "{dropped:?}");
+    let router = "runtime example.com/acme/vllm-router:1 the word router in its name image-denied 16";
+    assert!(dropped.contains(&router.to_owned()), "{dropped:?}");
+    let shop = &told[1];
+    assert_eq!((shop["outcome"].as_str(), shop["doc"].as_u64()), (Some("not-ai"), Some(1)));
+    let dropped = not_reported(shop);
+    assert!(dropped.contains(&"model acme/talker-7b MODEL_NAME uncorroborated 28".to_owned()), "{dropped:?}");
+    assert_eq!((told[2]["outcome"].as_str(), told[2]["reason"].as_str()), (Some("no-scraper"), Some("no scraper reads this kind")));
+}
+
+#[test]
+fn one_object_can_be_named_with_or_without_its_kind() {
+    for (object, count) in [("talker", 2), ("Deployment/talker", 1), ("apps/deployment/talker", 1)] {
+        assert_eq!(told(&[&format!("--explain={object}")], APP).len(), count, "{object}");
+    }
+    let none = run_with_input(&["scan", "-", "--explain=batch/Job/talker"], APP);
+    assert_eq!(none.code, 1);
+    assert!(none.err.contains("no object batch/Job/talker among the inputs"), "{}", none.err);
+}
+
+#[test]
+fn the_text_leads_to_the_line_of_a_file_and_names_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.yaml");
+    std::fs::write(&path, APP).unwrap();
+    let file = path.to_str().unwrap();
+    let run = run(&["scan", file, "--explain"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    for line in [
+        format!("Deployment demo/talker  ({file}:2, document 0)"),
+        "  AI workload: inference".to_owned(),
+        "    model acme/talker-8b (main): declared".to_owned(),
+        format!("        container_arg 0.90 by --model, container engine  [{file}:12 /spec/template/spec/containers/0/args/3]"),
+        "  no AI workload: nothing in it is known to run, train, measure, fetch or route to models".to_owned(),
+        "  not looked at: no scraper reads this kind".to_owned(),
+    ] {
+        assert!(run.out.lines().any(|known| known == line), "{line} is not in\n{}", run.out);
+    }
+    assert!(!run.out.contains("NAMESPACE"), "{}", run.out);
+}
+
+#[test]
+fn values_of_secrets_are_in_no_explanation() {
+    let text = "apiVersion: v1
+kind: Pod
+metadata: {name: x}
+spec:
+  containers:
+  - name: a
+    image: example.com/acme/app:1
+    command: [/run, --model, 'https://user:swordfish@example.com/m', --api-key, swordfish]
+    env:
+    - {name: MODEL_NAME, value: hf_abcdefghijklmnopqrstuvwxyz0123456789}
+    - {name: MODEL_TOKEN, value: swordfish}
+";
+    for format in ["table", "json"] {
+        let run = run_with_input(&["scan", "-", "--explain", "-o", format], text);
+        assert!(run.out.contains("MODEL_NAME"), "{}", run.out);
+        assert!(!run.out.contains("swordfish") && !run.out.contains("hf_abc"), "{}", run.out);
+    }
+}
+
+#[test]
+fn an_item_of_a_list_is_explained_in_the_lines_of_its_file() {
+    let text = "apiVersion: v1
+kind: PodList
+items:
+- metadata: {name: a}
+  spec: {containers: []}
+- metadata: {name: b}
+  spec:
+    containers:
+    - {name: c, image: 'vllm/vllm-openai:v1',
+       args: [--model, acme/talker]}
+";
+    let told = told(&["--explain=b"], text);
+    assert_eq!((told[0]["item"].as_u64(), told[0]["line"].as_u64()), (Some(1), Some(6)));
+    assert_eq!(told[0]["facts"][0]["evidence"][0]["at"]["line"], 10);
+}
+
+#[test]
+fn explanations_are_no_documents() {
+    let run = run_with_input(&["scan", "-", "--explain", "-o", "cyclonedx"], APP);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("--explain tells in text or JSON"), "{}", run.err);
+}
