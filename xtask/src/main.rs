@@ -14,6 +14,7 @@ mod bench;
 mod corpus;
 mod demo;
 mod deny;
+mod docs;
 mod guests;
 mod plugins;
 mod rules;
@@ -57,10 +58,12 @@ enum Command {
     ///
     /// Checks limits, world, fixtures, a mutation of every field, determinism and the fuel budget of each family.
     TestPlugins(plugins::TestPluginsArgs),
-    /// Scan the labelled public manifests and print recall and precision
+    /// Scan the public manifests, print recall and precision per measure and kind, write every miss to target/corpus/misses.txt
     ///
-    /// Needs the corpus folder (samples/ and truth/), by default ../shared/corpus beside the checkout, and python3 for its scorer.
+    /// Needs the corpus folder (samples/ and truth/), by default ../shared/corpus beside the checkout.
     Corpus(corpus::CorpusArgs),
+    /// Write the parts of docs/ that are made from data: the list of known programs
+    Docs(docs::DocsArgs),
     /// Measure, and print the figures with a description of the machine
     Bench(bench::BenchArgs),
 }
@@ -84,6 +87,7 @@ fn run(workspace: &Workspace, command: Command) -> Result<()> {
         Command::BuildPlugins(args) => guests::build(workspace, &args),
         Command::TestPlugins(args) => plugins::test(workspace, &args),
         Command::Corpus(args) => corpus::scan_and_score(workspace, &args),
+        Command::Docs(args) => docs::update(workspace, &args),
         Command::Bench(args) => bench::measure(workspace, &args),
     }
 }

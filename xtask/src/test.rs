@@ -11,7 +11,7 @@ use crate::deny::Tool;
 use crate::guests::{self, Guest};
 use crate::toolchain::Choice;
 use crate::workspace::{Workspace, note, run as run_command, step};
-use crate::{demo, plugins, rules};
+use crate::{demo, docs, plugins, rules};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
@@ -39,6 +39,8 @@ enum Step {
     Clippy,
     /// Documentation builds without a warning
     Doc,
+    /// The parts of docs/ that are made from data are up to date
+    Docs,
     /// Tests of the host, the hostile suite among them
     HostTests,
     /// Every family through the production host: fixtures, mutations, determinism, fuel
@@ -103,6 +105,7 @@ fn run_step(workspace: &Workspace, args: &TestArgs, step: Step, built: &mut Buil
         Step::GuestTests => guest_tests(workspace),
         Step::Clippy => clippy(workspace),
         Step::Doc => doc(workspace),
+        Step::Docs => docs::update(workspace, &docs::DocsArgs { check: true }),
         // The same features and profile as for the binary of `demo`: see `Workspace::build_host`.
         Step::HostTests => {
             need_guests(workspace, args, built)?;
