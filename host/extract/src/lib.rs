@@ -48,7 +48,7 @@ use aibom_facts::tree::Tree;
 
 pub use explain::{Considered, Explanation, Reason, Recognised};
 pub use images::{ImageClass, ImageMatch, Strength};
-pub use rules::{Does, Rules, RulesError, Runtime};
+pub use rules::{Does, Override, Rules, RulesError, Runtime};
 
 /// An object with what was reported about it.
 #[derive(Clone, Copy, Debug)]

@@ -14,11 +14,13 @@ use crate::builtin;
 
 mod choices;
 mod images;
+mod overrides;
 mod services;
 mod spec;
 
 pub(crate) use choices::{CategoryHint, Choice, Marks};
 pub(crate) use images::{ImageIndex, Images, Repository, Star};
+pub use overrides::Override;
 pub(crate) use services::{Api, Kind, Part, Services};
 use spec::Spec;
 pub(crate) use spec::{Case, Condition, Positional, Shape, Start, Use, Values};
@@ -48,6 +50,12 @@ pub enum RulesError {
         /// Name of the file.
         file: String,
         /// The reference.
+        name: String,
+    },
+    /// A runtime that is to be disabled but is not there.
+    #[error("`{name}` cannot be disabled: no runtime has that name")]
+    NothingToDisable {
+        /// The name.
         name: String,
     },
     /// An entry without what makes it useful.
@@ -163,6 +171,9 @@ pub struct RoleHint {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
     name: String,
+    /// Of a file that changes a known runtime: nothing of the known one is kept.
+    #[serde(default)]
+    replace: bool,
     #[serde(default)]
     aliases: Vec<String>,
     #[serde(default)]
@@ -350,6 +361,8 @@ pub(crate) struct Conventions {
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub(crate) runtimes: Vec<Runtime>,
+    /// Names and texts of their files, at the same index.
+    files: Vec<(String, String)>,
     pub(crate) by_name: HashMap<String, usize>,
     pub(crate) conventions: Conventions,
     pub(crate) apis: Services,
@@ -362,6 +375,11 @@ pub struct Rules {
 /// `--a_b` and `--a-b` are one option; single-dash names are exact.
 pub(crate) fn fold(option: &str) -> String {
     if option.starts_with("--") { option.replace('_', "-") } else { option.to_owned() }
+}
+
+/// Runtimes that variables may prove.
+fn marked(runtimes: &[Runtime]) -> Vec<usize> {
+    (0..runtimes.len()).filter(|index| !runtimes[*index].marks.variables.is_empty()).collect()
 }
 
 impl Rules {
@@ -386,7 +404,7 @@ impl Rules {
         let mut services = ("services.yaml", builtin::SERVICES);
         let mut runtimes = Vec::new();
         let mut by_name = HashMap::new();
-        let mut origins = Vec::new();
+        let mut origins: Vec<(String, String)> = Vec::new();
         for (name, text) in files {
             match name {
                 "conventions.yaml" => conventions = (name, text),
@@ -398,15 +416,15 @@ impl Rules {
                             return Err(RulesError::Twice { file: name.to_owned(), name: known.clone() });
                         }
                     }
-                    origins.push(name);
+                    origins.push((name.to_owned(), text.to_owned()));
                     runtimes.push(runtime(name, file)?);
                 }
             }
         }
-        for (runtime, file) in runtimes.iter().zip(&origins) {
+        for (runtime, (file, _)) in runtimes.iter().zip(&origins) {
             for name in references(runtime) {
                 if !by_name.contains_key(name) {
-                    return Err(RulesError::UnknownRuntime { file: (*file).to_owned(), name: name.to_owned() });
+                    return Err(RulesError::UnknownRuntime { file: file.clone(), name: name.to_owned() });
                 }
             }
         }
@@ -416,8 +434,13 @@ impl Rules {
         let variant = regex::Regex::new(&format!("^(?:{})$", conventions.variants.join("|")))
             .map_err(|error| RulesError::Entry { file: file.to_owned(), message: format!("variants: {error}") })?;
         let images = ImageIndex::new(&runtimes);
-        let marked = (0..runtimes.len()).filter(|index| !runtimes[*index].marks.variables.is_empty()).collect();
-        Ok(Self { runtimes, by_name, conventions, apis, variant, images, marked })
+        let marked = marked(&runtimes);
+        Ok(Self { runtimes, files: origins, by_name, conventions, apis, variant, images, marked })
+    }
+
+    fn index_again(&mut self) {
+        self.images = ImageIndex::new(&self.runtimes);
+        self.marked = marked(&self.runtimes);
     }
 
     /// The runtime with this name or alias, in any case.

@@ -15,6 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::catalogue::{self, Catalogue};
 use crate::pipeline::Pipeline;
 use crate::plugin;
+use crate::runtimes;
 use crate::scan::output::{Format, Presenter, Writer, printable};
 use crate::scan::{self, Explain, KindFilter, NameFilter, Plan, sources};
 use crate::usage;
@@ -89,6 +90,12 @@ struct Scan {
     #[arg(long, value_name = "OBJECT", num_args = 0..=1, require_equals = true)]
     #[allow(clippy::option_option, reason = "no flag, the flag, the flag with a value: what clap makes of it")]
     explain: Option<Option<String>>,
+    /// Runtime file, or folder of such files, that adds a runtime or changes a built-in one; may be repeated
+    #[arg(long, value_name = "PATH")]
+    runtimes: Vec<PathBuf>,
+    /// Runtime that is to be known no more; may be repeated
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    disable_runtime: Vec<String>,
     /// CycloneDX version of the documents
     #[arg(long, value_enum, default_value_t = Spec::V1_6)]
     spec_version: Spec,
@@ -177,6 +184,9 @@ pub fn plugin_folder(given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
 
 fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let started = Instant::now();
+    let changed = !(scan.runtimes.is_empty() && scan.disable_runtime.is_empty());
+    let own = changed.then(|| runtimes::load(&scan.runtimes, &scan.disable_runtime)).transpose()?;
+    let rules = own.as_ref().unwrap_or_else(|| Rules::builtin());
     let folder = plugin_folder(scan.plugins)?;
     let paths = scan::default_paths(scan.paths)?;
     anyhow::ensure!(
@@ -226,7 +236,7 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
         timestamp: aibom_bom::format_timestamp(now()?),
         producer: producer(),
     };
-    let pipeline = Pipeline { catalogue: &catalogue, rules: Rules::builtin(), origin: Origin::Manifest, options: &options };
+    let pipeline = Pipeline { catalogue: &catalogue, rules, origin: Origin::Manifest, options: &options };
     let (inputs, unlisted) = sources::collect(&paths);
     for error in &unlisted {
         usage::say(&format!("error: {}", printable(&error.to_string())));

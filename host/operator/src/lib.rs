@@ -7,5 +7,6 @@ pub mod catalogue;
 pub mod cli;
 pub mod pipeline;
 pub mod plugin;
+pub mod runtimes;
 pub mod scan;
 pub mod usage;
