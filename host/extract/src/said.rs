@@ -264,7 +264,7 @@ impl Said {
             names.dedup();
             for name in names {
                 let own: Vec<Value> = values.iter().filter(|value| value.by == name).cloned().collect();
-                for value in effective(&own) {
+                for value in effective(reader, &own, role) {
                     let Some(parsed) = reader.parse(&value, catalogue || (role == Role::Target && out.calls.hosted), "model", out) else {
                         continue;
                     };
