@@ -106,7 +106,11 @@ impl Draft<'_> {
         }
     }
 
+    /// Roles of what is served. A framework that also trains says nothing about a model that an operator mounts.
     fn adopt(&mut self, name: &str, role: Role) {
+        if !matches!(role, Role::Embedding | Role::Reranker | Role::Adapter | Role::Draft) {
+            return;
+        }
         if let Some(model) = self.models.get_mut(name).filter(|model| model.role == Role::Main) {
             model.role = role;
         }

@@ -134,6 +134,21 @@ fn a_mounted_model_takes_the_role_of_the_server_unless_one_is_stated() {
 }
 
 #[test]
+fn a_framework_that_also_trains_leaves_a_mounted_model_the_main_one() {
+    let uri = "s3://acme/plover";
+    let mut report = report(uri, vec![property("model.mountPath", "/mnt/models", "/spec/uri")]);
+    let framework = Item {
+        class: ItemClass::Runtime,
+        name: Claim { text: "pytorch".to_owned(), basis: Basis::Implied, at: vec![at("/spec/first")] },
+        properties: vec![],
+        ..report.items[0].clone()
+    };
+    report.items.push(framework);
+    let server = r#"{"name":"main","args":["--disable-token-auth"]}"#;
+    assert_eq!(models(&read(&service(uri, server, NONE), &report)), ["main s3://acme/plover"]);
+}
+
+#[test]
 fn a_served_name_of_an_item_is_evidence_identity_or_only_a_name() {
     let with = |uri: &str, served: &str| {
         let report = report(uri, vec![property("model.servedName", served, "/spec/served")]);
