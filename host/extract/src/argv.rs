@@ -48,6 +48,9 @@ const MAX_WRAPPERS: usize = 16;
 
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "zsh", "ksh"];
 
+/// Programs that run a script as another user.
+const USERS: [&str; 2] = ["su", "runuser"];
+
 pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -63,7 +66,7 @@ fn unwrap_into(rules: &Rules, mut line: CommandLine, env: &Env, level: usize, ou
     for _ in 0..MAX_WRAPPERS {
         let Some(first) = line.tokens.first() else { return };
         let program = base_name(first.as_str()).to_owned();
-        if SHELLS.contains(&program.as_str()) {
+        if SHELLS.contains(&program.as_str()) || USERS.contains(&program.as_str()) {
             if let Some(script) = script_of(&line.tokens).filter(|_| level < MAX_LEVELS) {
                 let token = &line.tokens[script];
                 let work: usize = line.own.iter().map(|variable| cost(&variable.value)).sum();
@@ -98,8 +101,12 @@ fn unwrap_into(rules: &Rules, mut line: CommandLine, env: &Env, level: usize, ou
     out.push(line);
 }
 
-/// Index of the script of `sh -c script`.
+/// Index of the script of `sh -c script` or `su user -c script`.
 fn script_of(tokens: &[Token]) -> Option<usize> {
+    if tokens.first().is_some_and(|first| USERS.contains(&base_name(first.as_str()))) {
+        let asked = tokens.iter().position(|token| matches!(token.as_str(), "-c" | "--command" | "-lc"))?;
+        return (asked + 1 < tokens.len()).then_some(asked + 1);
+    }
     let mut index = 1;
     let mut asked = false;
     while let Some(token) = tokens.get(index) {
@@ -188,6 +195,12 @@ enum Python {
     Input,
 }
 
+/// Whether a program runs scripts that are named behind it.
+pub(crate) fn is_interpreter(program: &str) -> bool {
+    let program = base_name(program);
+    SHELLS.contains(&program) || is_python(program)
+}
+
 fn is_python(program: &str) -> bool {
     program
         .strip_prefix("python")
@@ -235,6 +248,16 @@ impl Head {
         Some(Self { kind, at })
     }
 
+    /// Launchers that may fit, in the order of the files.
+    fn candidates(&self, rules: &Rules, tokens: &[Token]) -> Vec<(usize, usize)> {
+        let word = tokens[self.at].as_str();
+        match self.kind {
+            None | Some(Python::Script(_)) => rules.launchers.named(base_name(word)),
+            Some(Python::Module(_)) => rules.launchers.module(word),
+            Some(Python::Code(_) | Python::Input) => Vec::new(),
+        }
+    }
+
     /// How well a launcher fits to the first words; none when it does not.
     fn fits(&self, launcher: &Launcher, tokens: &[Token]) -> Option<usize> {
         let word = tokens[self.at].as_str();
@@ -271,9 +294,11 @@ fn script_fits(pattern: &str, script: &str) -> Option<usize> {
 fn carried(rules: &Rules, line: &CommandLine) -> Option<((usize, usize, Token), Vec<Token>)> {
     let tokens = &line.tokens;
     let head = Head::of(line)?;
-    let all = rules.runtimes.iter().enumerate().flat_map(|(index, rule)| rule.launch.iter().enumerate().map(move |own| (index, own)));
-    let (runtime, (index, launcher)) =
-        all.filter(|(_, (_, launcher))| launcher.starts.is_some()).find(|(_, (_, launcher))| head.fits(launcher, tokens).is_some())?;
+    let (runtime, index, launcher) = head
+        .candidates(rules, tokens)
+        .into_iter()
+        .map(|(runtime, index)| (runtime, index, &rules.runtimes[runtime].launch[index]))
+        .find(|(_, _, launcher)| launcher.starts.is_some() && head.fits(launcher, tokens).is_some())?;
     let start = launcher.starts.as_ref()?;
     let mut next = head.at + 1 + launcher.words.len();
     let (mut module, mut program) = (false, false);
@@ -333,8 +358,8 @@ pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine, env: &Env) -> Vec<L
                 launcher.calls.iter().any(|pattern| call.is(pattern))
                     && launcher.imports.as_ref().is_none_or(|package| python::imports(code.as_str(), package))
             };
-            let all = rules.runtimes.iter().enumerate();
-            let found = all.flat_map(|(index, rule)| rule.launch.iter().filter(fits).map(move |launcher| (index, launcher)));
+            let all = rules.launchers.calling().iter().map(|(runtime, index)| (*runtime, &rules.runtimes[*runtime].launch[*index]));
+            let found = all.filter(|(_, launcher)| fits(launcher));
             if let Some((runtime, launcher)) = found.max_by_key(|(_, launcher)| launcher.imports.is_some()) {
                 let launch = make(runtime, launcher, code.clone(), call.words, carriers.clone());
                 out.push(Launch { by: call.name, ..launch });
@@ -343,15 +368,14 @@ pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine, env: &Env) -> Vec<L
         return out;
     }
     let mut best: Option<(usize, Launch<'r>)> = None;
-    for (runtime, rule) in rules.runtimes.iter().enumerate() {
-        for launcher in &rule.launch {
-            let Some(weight) = head.fits(launcher, tokens) else { continue };
-            if best.as_ref().is_some_and(|(known, _)| *known >= weight) {
-                continue;
-            }
-            let rest = tokens[head.at + 1 + launcher.words.len()..].to_vec();
-            best = Some((weight, make(runtime, launcher, tokens[head.at].clone(), rest, carriers.clone())));
+    for (runtime, index) in head.candidates(rules, tokens) {
+        let launcher = &rules.runtimes[runtime].launch[index];
+        let Some(weight) = head.fits(launcher, tokens) else { continue };
+        if best.as_ref().is_some_and(|(known, _)| *known >= weight) {
+            continue;
         }
+        let rest = tokens[head.at + 1 + launcher.words.len()..].to_vec();
+        best = Some((weight, make(runtime, launcher, tokens[head.at].clone(), rest, carriers.clone())));
     }
     if best.is_none()
         && let Some((runtime, index, word)) = line.carriers.last()

@@ -2,6 +2,8 @@
 
 /// Conventions that hold for every container.
 pub(crate) const CONVENTIONS: &str = include_str!("../conventions.yaml");
+/// Options of programs that nobody knows.
+pub(crate) const UNKNOWN: &str = include_str!("../unknown.yaml");
 /// Hosted AI services.
 pub(crate) const SERVICES: &str = include_str!("../services.yaml");
 

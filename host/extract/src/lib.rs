@@ -23,6 +23,7 @@ mod apis;
 mod argv;
 mod budget;
 mod builtin;
+mod clues;
 mod dummy;
 mod env;
 mod explain;

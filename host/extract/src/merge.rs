@@ -1,7 +1,6 @@
 //! From the readings of containers and the items of the report to one inventory, by identity.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Bound;
 
 use aibom_facts::image::{ImageReference, InvalidImage};
 use aibom_facts::inventory::{
@@ -16,9 +15,13 @@ use crate::budget::Budget;
 use crate::explain::{self, Considered, Reason, Trace};
 use crate::mounted::MountedModels;
 use crate::pods::{self, Container};
-use crate::reading::{ModelClaim, Reader, Reading, RuntimeClaim};
+use crate::reading::{Reader, Reading, RuntimeClaim};
 use crate::rules::{Does, Rules};
 use crate::{Subject, apis, items, storage};
+
+mod models;
+
+pub(crate) use models::is_location;
 
 /// The inventory under construction. Findings are kept by key, so the order of containers changes nothing but the order of evidence.
 pub(crate) struct Draft<'r> {
@@ -67,12 +70,13 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>, trace: &Trace) -> 
     let images: Vec<Option<ImageReference>> =
         containers.iter().map(|container| container.image.as_ref().and_then(|image| ImageReference::parse(&image.text).ok())).collect();
     let declared = items::declared_runtimes(rules, subject.report);
+    let workload = subject.objects.first().map_or("", |object| object.name.as_str());
     let readings: Vec<Reading> = containers
         .iter()
         .zip(&images)
         .map(|(container, image)| {
             let declared = declared.of(&container.template);
-            Reader { rules, trace, container, image: image.as_ref(), declared: &declared }.read()
+            Reader { rules, trace, container, image: image.as_ref(), declared: &declared, workload }.read()
         })
         .collect();
     let left_out = budget.left_out().into_iter();
@@ -309,181 +313,6 @@ impl Draft<'_> {
         runtime.finding.key.clone()
     }
 
-    /// Adds a claim to the model of its identity.
-    pub(crate) fn model(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Key {
-        let mounted = self.known_again(claim, container);
-        let (id, claim) = mounted.as_ref().map_or_else(|| (self.promoted(claim), claim), |(id, claim)| (id.clone(), claim));
-        let model = self.filled(&id, claim);
-        model.finding.property("container.name", &container.name);
-        model.finding.key.clone()
-    }
-
-    /// The model of this name with what a claim says.
-    pub(crate) fn filled(&mut self, name: &str, claim: &ModelClaim) -> &mut Model {
-        self.runs |= claim.role != Role::Target;
-        for also in claim.sources.iter().chain(&claim.served) {
-            self.also.entry(also.clone()).or_default().insert(name.to_owned());
-        }
-        let model = self.models.entry(name.to_owned()).or_insert_with(|| empty(claim.parsed.reference.clone(), claim.role));
-        fill(model, claim);
-        model
-    }
-
-    /// Adds a model under its own name, to the one of that name if there is one.
-    pub(crate) fn put(&mut self, model: Model) {
-        self.runs |= model.role != Role::Target;
-        let name = &model.finding.key.name;
-        for also in model.sources.iter().chain(&model.served) {
-            self.also.entry(also.clone()).or_default().insert(name.clone());
-        }
-        match self.models.get_mut(name) {
-            Some(known) => absorb(known, model),
-            None => {
-                self.models.insert(name.clone(), model);
-            }
-        }
-    }
-
-    /// Models that may have this source or served name, in the order of names.
-    fn candidates<'n>(&'n self, also: &str) -> impl Iterator<Item = (&'n String, &'n Model)> {
-        self.also.get(also).into_iter().flatten().filter_map(|name| self.models.get_key_value(name))
-    }
-
-    /// The key under which a claim belongs: its own, or that of a model that has its location as a source. A location that a better
-    /// name has become known for is renamed.
-    fn promoted(&mut self, claim: &ModelClaim) -> String {
-        let id = claim.parsed.reference.id();
-        if self.models.contains_key(&id) {
-            return id;
-        }
-        if is_location(&claim.parsed.reference) {
-            if let Some((known, _)) = self.candidates(&id).find(|(_, model)| model.sources.contains(&id) && model.role == claim.role) {
-                return known.clone();
-            }
-        } else if let Some(path) =
-            claim.sources.iter().find(|source| self.models.get(*source).is_some_and(|model| is_location(&model.reference)))
-        {
-            return self.rename(path, &claim.parsed.reference);
-        }
-        id
-    }
-
-    /// A download: the source of a model that a server of the same object loads from the directory it fills, or a model of its own.
-    fn fetched(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Key {
-        let id = claim.parsed.reference.id();
-        let Some(destination) = claim.destination.as_ref().filter(|destination| destination.path.starts_with('/')) else {
-            return self.model(claim, container);
-        };
-        let directory = destination.path.trim_end_matches('/');
-        let last = id.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        let fills = |path: &str| {
-            let path = path.trim_end_matches('/');
-            path == directory
-                || path.strip_prefix(directory).is_some_and(|rest| rest.trim_start_matches('/') == last)
-                // A loop fills one directory after the other.
-                || (destination.open && destination.path.len() > 1 && path.starts_with(&destination.path))
-        };
-        // All of them begin with the directory.
-        let filled: Vec<String> = self
-            .models
-            .range::<str, _>((Bound::Included(directory), Bound::Unbounded))
-            .take_while(|(path, _)| path.starts_with(directory))
-            .filter(|(path, model)| matches!(model.reference, ModelReference::Path(_)) && fills(path))
-            .map(|(path, _)| path.clone())
-            .collect();
-        let filled: Vec<(String, Model)> =
-            filled.into_iter().filter_map(|path| self.models.remove(&path).map(|model| (path, model))).collect();
-        let mut filled = filled.into_iter();
-        let Some((path, mut model)) = filled.next() else { return self.model(claim, container) };
-        if matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
-            self.renamed.insert(path.clone(), id.clone());
-            model.sources.insert(path);
-            model.reference = claim.parsed.reference.clone();
-            model.finding.key.name.clone_from(&id);
-            model.sources.extend(claim.sources.iter().cloned());
-        } else {
-            model.sources.insert(id);
-        }
-        for (path, other) in filled {
-            self.renamed.insert(path.clone(), model.finding.key.name.clone());
-            model.sources.insert(path);
-            absorb(&mut model, other);
-        }
-        model.finding.evidence.extend(claim.evidence.iter().cloned());
-        if model.revision.is_none() {
-            model.revision.clone_from(&claim.revision);
-        }
-        model.finding.property("container.name", &container.name);
-        let key = model.finding.key.clone();
-        self.put(model);
-        key
-    }
-
-    /// Variables of a conventional name anywhere in the object that repeat a model that is known by better evidence.
-    fn repeated(&mut self, containers: &[Container<'_>]) {
-        let mut names: BTreeMap<String, String> = BTreeMap::new();
-        let mut seen: HashSet<(String, Locator)> = HashSet::new();
-        for (key, model) in &self.models {
-            seen.extend(model.finding.evidence.iter().map(|known| (key.clone(), known.at.clone())));
-            for name in std::iter::once(key).chain(&model.sources) {
-                names.insert(name.clone(), key.clone());
-            }
-        }
-        for container in containers {
-            for name in &self.rules.conventions.helpers {
-                let Some(variable) = container.env.get(name).filter(|variable| !variable.secret && variable.value.unknown().is_none())
-                else {
-                    continue;
-                };
-                let text = variable.value.text.as_str();
-                let Some(key) = names.get(text) else { continue };
-                let Some(model) = self.models.get_mut(key) else { continue };
-                if seen.insert((key.clone(), variable.at.clone())) {
-                    model.finding.evidence.push(Evidence {
-                        at: variable.at.clone(),
-                        source: Source::EnvVarConvention,
-                        value: text.to_owned(),
-                        by: name.clone(),
-                        container: container.name.clone(),
-                    });
-                    model.finding.property("identity.envVarName", name);
-                }
-            }
-        }
-    }
-
-    /// A model that is only called or routed to: a further place of one that runs here, or a target.
-    fn spoken_of(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Option<Key> {
-        let id = claim.parsed.reference.id();
-        let same = |(name, model): &(&String, &Model)| {
-            **name == id
-                || (model.role != Role::Target
-                    && (model.sources.contains(&id) || model.served.contains(&id) || claim.sources.contains(*name)))
-        };
-        let own = std::iter::once(&id).chain(&claim.sources).filter_map(|name| self.models.get_key_value(name)).filter(same);
-        // The first by name.
-        let known = own.chain(self.candidates(&id).find(same)).map(|(name, _)| name).min().cloned();
-        if let Some(model) = known.and_then(|name| self.models.get_mut(&name)) {
-            model.finding.evidence.extend(claim.evidence.iter().cloned());
-            return Some(model.finding.key.clone());
-        }
-        // A short name beside a model that runs here is most likely its served name, and is no identity.
-        if self.runs && !claim.called && !matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
-            for evidence in &claim.evidence {
-                self.trace.dropped(|| Considered {
-                    at: evidence.at.clone(),
-                    what: "model",
-                    value: evidence.value.clone(),
-                    by: evidence.by.clone(),
-                    container: container.name.clone(),
-                    reason: Reason::ServedName,
-                });
-            }
-            return None;
-        }
-        Some(self.model(claim, container))
-    }
-
     /// Engines that name no model, where nothing else of the object tells which one it is.
     fn silence(&mut self, subject: &Subject<'_>, containers: &[Container<'_>], readings: &[Reading]) {
         let speaking = containers.iter().zip(readings).filter(|(_, reading)| reading.models.iter().any(|claim| claim.role != Role::Target));
@@ -599,69 +428,9 @@ impl Draft<'_> {
     }
 }
 
-pub(crate) fn is_location(reference: &ModelReference) -> bool {
-    matches!(reference, ModelReference::Path(_) | ModelReference::Uri(_))
-}
-
 /// A claim as a whole says where a model is, not which one.
 fn is_whole_volume(reference: &ModelReference) -> bool {
     matches!(reference, ModelReference::Uri(uri) if uri.strip_prefix("pvc://").is_some_and(|path| !path.trim_end_matches('/').contains('/')))
-}
-
-/// A model without facts.
-fn empty(reference: ModelReference, role: Role) -> Model {
-    Model {
-        finding: Finding::new(Class::Model, reference.id(), Confidence::Inferred),
-        reference,
-        role,
-        revision: None,
-        served: BTreeSet::new(),
-        sources: BTreeSet::new(),
-    }
-}
-
-/// Adds what a claim says to its model.
-fn fill(model: &mut Model, claim: &ModelClaim) {
-    // What runs a model says more about its role than what calls it.
-    if model.role == Role::Target && claim.role != Role::Target {
-        model.role = claim.role;
-    }
-    model.finding.evidence.extend(claim.evidence.iter().cloned());
-    model.finding.conflicts.extend(claim.conflicts.iter().cloned());
-    model.served.extend(claim.served.iter().cloned());
-    model.sources.extend(claim.sources.iter().cloned());
-    match (&model.revision, &claim.revision) {
-        (None, Some(revision)) => model.revision = Some(revision.clone()),
-        (Some(known), Some(revision)) if known != revision => model.finding.property("aibom.revision.other", revision),
-        _ => {}
-    }
-    for (name, value) in &claim.parameters {
-        model.finding.property(format!("aibom.parameter.{name}"), value);
-    }
-    model.finding.property("aibom.model.part", &claim.part);
-    if let Some(file) = &claim.parsed.file {
-        model.finding.property("aibom.parameter.file", file);
-    }
-    for evidence in &claim.evidence {
-        match evidence.source {
-            Source::ContainerArg | Source::ShellScript => model.finding.property("identity.argFlag", &evidence.by),
-            Source::EnvVar | Source::EnvVarConvention => model.finding.property("identity.envVarName", &evidence.by),
-            _ => {}
-        }
-    }
-}
-
-/// Adds what is known about a model that turned out to be the same.
-fn absorb(model: &mut Model, other: Model) {
-    model.finding.evidence.extend(other.finding.evidence);
-    model.finding.conflicts.extend(other.finding.conflicts);
-    for (name, values) in other.finding.properties {
-        model.finding.properties.entry(name).or_default().extend(values);
-    }
-    model.finding.needs.extend(other.finding.needs);
-    model.served.extend(other.served);
-    model.sources.extend(other.sources);
-    model.revision = model.revision.take().or(other.revision);
 }
 
 /// Keeps each piece of evidence once, the first. A pattern over a place that a scraper already concluded the same from says nothing new.

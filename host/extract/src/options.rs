@@ -1,5 +1,7 @@
 //! Options and positional arguments of a recognised program.
 
+use aibom_facts::model::ModelReference;
+
 use crate::images::matches;
 use crate::rules::{Condition, Meaning, Positional, Runtime, Shape, Use, Values, fold};
 use crate::text::{Token, Traced};
@@ -96,6 +98,7 @@ impl Parser<'_, '_> {
         let mut only_positional = false;
         let mut direct = true;
         let mut index = 0;
+        let mut late: Option<&Token> = None;
         while let Some(token) = tokens.get(index) {
             index += 1;
             // A line continuation inside a folded YAML text leaves a protected blank in front of the next word.
@@ -142,8 +145,13 @@ impl Parser<'_, '_> {
             let Some(meaning) = meaning else {
                 // Nobody knows how many words it takes: what follows may be its values, or positional arguments behind a switch.
                 safe = joined.is_some();
+                let first = index;
                 while !safe && tokens.get(index).is_some_and(|next| !is_option(next) && self.overriding(next).is_none()) {
                     index += 1;
+                }
+                // An option with a number takes that one alone, so that the second word is none of its own.
+                if index == first + 2 && late.is_none() && tokens[first].as_str().parse::<f64>().is_ok() {
+                    late = Some(&tokens[first + 1]);
                 }
                 continue;
             };
@@ -180,6 +188,13 @@ impl Parser<'_, '_> {
             }
             safe = values != Values::Many;
             self.add(&meaning, name, found, false);
+        }
+        // It is the model only where nothing better is, and only if it has a form that other words do not have.
+        if let Some(token) = late.filter(|token| located(token))
+            && matches!(positional.first(), Some(Positional::Use(Use::Model)))
+            && !self.out.hits.iter().any(Hit::is_model)
+        {
+            self.add(&Meaning::Fact(Use::Model, Shape::default()), "", vec![token.clone()], false);
         }
     }
 
@@ -221,6 +236,12 @@ impl Parser<'_, '_> {
             }
         }
     }
+}
+
+/// Whether a word is a repository of the hub, a path or an address.
+fn located(token: &Token) -> bool {
+    let parsed = ModelReference::parse(token.as_str()).map(|parsed| parsed.reference);
+    matches!(parsed, Ok(ModelReference::Hub { .. } | ModelReference::Path(_) | ModelReference::Uri(_)))
 }
 
 /// Most members of one value.

@@ -62,6 +62,8 @@ pub(crate) struct Container<'a> {
     pub(crate) image: Option<WrittenImage>,
     pub(crate) command: Vec<(String, Locator)>,
     pub(crate) args: Vec<(String, Locator)>,
+    /// What runs in it right after its start, beside its own program.
+    pub(crate) hook: Vec<(String, Locator)>,
     pub(crate) env: Env,
     pub(crate) mounts: Option<Place<'a>>,
     pub(crate) resources: Option<Place<'a>>,
@@ -245,6 +247,7 @@ fn written<'a>(
             None
         }
     });
+    let hook = ["lifecycle", "postStart", "exec", "command"].iter().try_fold(item, |place, key| place.get(key));
     Container {
         name: item.text_of("name").unwrap_or_default().to_owned(),
         class,
@@ -254,6 +257,7 @@ fn written<'a>(
         image,
         command: list(item.get("command"), "command", problems),
         args: list(item.get("args"), "args", problems),
+        hook: list(hook, "command", problems),
         env,
         mounts: item.get("volumeMounts"),
         resources: item.get("resources"),
@@ -294,6 +298,7 @@ fn reported<'a>(
         image,
         command: list(at(&container.command), "command", problems),
         args: container.args.iter().flat_map(|at| list(resolve(subject, at), "args", problems)).collect(),
+        hook: Vec::new(),
         env,
         mounts: at(&container.volume_mounts),
         resources: at(&container.resources),

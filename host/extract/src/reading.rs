@@ -11,13 +11,16 @@ use aibom_facts::report::{ContainerClass, Duty};
 use crate::apis::{self, Calls};
 use crate::argv::{self, Launch, Other};
 use crate::explain::{self, Considered, Reason, Recognised, Trace};
-use crate::images::{ImageClass, ImageMatch, Strength, version};
+use crate::images::{ImageClass, ImageMatch, Strength};
 use crate::options::{self, Hit, Parsed};
 use crate::pods::Container;
 use crate::rules::{Choice, Does, Meaning, Rules, Runtime, Shape, Use};
 use crate::said::Said;
 use crate::script::CommandLine;
 use crate::text::{Token, Traced};
+
+mod image;
+mod silence;
 
 /// A runtime that a container shows.
 #[derive(Clone, Debug)]
@@ -97,6 +100,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) image: Option<&'a ImageReference>,
     /// Runtimes that the report declares for the container's template.
     pub(crate) declared: &'a [usize],
+    /// Name of the workload.
+    pub(crate) workload: &'a str,
 }
 
 /// What a program does, before its options are looked at.
@@ -111,9 +116,12 @@ struct Work {
 #[derive(Default)]
 struct Program<'r> {
     launches: Vec<Launch<'r>>,
+    /// Launchers of the hook that runs after the start.
+    hooked: Vec<Launch<'r>>,
     idle: bool,
     fetches: bool,
-    unknown: bool,
+    /// Command lines that nobody knows.
+    unknown: Vec<CommandLine>,
     /// It joins a server that another pod leads.
     joins: bool,
     any: bool,
@@ -141,7 +149,7 @@ impl<'a> Reader<'a> {
         let platform = matches!(out.ai_image, Some(Category::Agent | Category::Gateway | Category::VectorDatabase));
         out.calls = apis::read(self.rules, self.trace, self.container, platform);
         let program = self.program(images);
-        if !marked.is_empty() && program.any && !program.unknown && program.launches.is_empty() {
+        if !marked.is_empty() && program.any && program.unknown.is_empty() && program.launches.is_empty() {
             out.ai_image = None;
             return out;
         }
@@ -154,7 +162,8 @@ impl<'a> Reader<'a> {
             self.launched(launch, infrastructure, &mut out);
         }
         // What a script downloads before it serves is where the served model comes from.
-        for launch in program.launches.iter().filter(|launch| launch.does == Does::Fetch && does == Some(Does::Run)) {
+        let started = program.launches.iter().chain(&program.hooked);
+        for launch in started.filter(|launch| launch.does == Does::Fetch && does == Some(Does::Run)) {
             let mut fetched = Reading::default();
             self.launched(launch, infrastructure, &mut fetched);
             out.models.append(&mut fetched.models);
@@ -168,8 +177,14 @@ impl<'a> Reader<'a> {
             self.by_signs(&mut out);
         }
         self.asked(&mut out);
+        if self.is_unknown(&program, images) && out.models.is_empty() && out.unresolved.is_empty() {
+            self.clues(&program.unknown, images, &mut out);
+        }
         if matches!(out.does, Some(Does::Run | Does::Fetch)) && !infrastructure {
             self.model_of_image(images, &mut out);
+        }
+        if matches!(out.does, Some(Does::Run | Does::Fetch | Does::Measure)) && !infrastructure {
+            self.script_from_elsewhere(&program, &mut out);
         }
         if out.does == Some(Does::Run) && !infrastructure {
             self.image_evidence(images, &mut out);
@@ -240,34 +255,39 @@ impl<'a> Reader<'a> {
         let command: Vec<Token> = container.command.iter().map(token).collect();
         let args: Vec<Token> = container.args.iter().map(token).collect();
         let mut program = Program { any: !(command.is_empty() && args.is_empty()), ..Program::default() };
-        let mut lines = if command.is_empty() {
+        let lines = if command.is_empty() {
             self.arguments_only(args, images)
         } else {
             argv::unwrap(self.rules, CommandLine::plain(command.into_iter().chain(args).collect()), &container.env)
         };
         // A program that is computed is taken for the image's own.
         let own = images.iter().find_map(|found| self.rules.runtimes[found.runtime].images.entrypoint.first());
-        for line in &mut lines {
+        for mut line in lines {
             if let (Some(first), Some(own)) = (line.tokens.first_mut().filter(|first| first.text.is_unknown()), own) {
                 first.text = Traced::plain(own);
             }
-            program.joins |= argv::joins(self.rules, line);
-            let mut found = argv::find(self.rules, line, &container.env);
+            program.joins |= argv::joins(self.rules, &line);
+            let mut found = argv::find(self.rules, &line, &container.env);
             if !found.is_empty() {
                 program.launches.append(&mut found);
                 continue;
             }
-            match argv::other(self.rules, line) {
+            match argv::other(self.rules, &line) {
                 Other::Idle => program.idle = true,
                 Other::Plain => {}
                 Other::Fetch => program.fetches = true,
                 Other::Unknown => {
-                    program.unknown = true;
-                    self.note_unknown(line);
+                    self.note_unknown(&line);
+                    program.unknown.push(line);
                 }
             }
         }
-        program.idle &= !program.unknown && program.launches.is_empty();
+        if !container.hook.is_empty() {
+            let hook = CommandLine::plain(container.hook.iter().map(token).collect());
+            let lines = argv::unwrap(self.rules, hook, &container.env);
+            program.hooked.extend(lines.iter().flat_map(|line| argv::find(self.rules, line, &container.env)));
+        }
+        program.idle &= program.unknown.is_empty() && program.launches.is_empty();
         program
     }
 
@@ -303,6 +323,16 @@ impl<'a> Reader<'a> {
         lines
     }
 
+    /// Neither the image nor a program of the container is known to do anything, but for libraries.
+    fn is_unknown(&self, program: &Program<'_>, images: &[ImageMatch]) -> bool {
+        let library = |runtime: usize| self.rules.runtimes[runtime].framework;
+        !program.idle
+            && self.declared.is_empty()
+            && self.container.duty != Duty::Infrastructure
+            && program.launches.iter().all(|launch| library(launch.runtime))
+            && images.iter().all(|found| found.strength == Strength::Weak || library(found.runtime))
+    }
+
     fn does(&self, program: &Program<'_>, images: &[ImageMatch], plumbing: bool) -> Option<Does> {
         // The strongest work of several commands: a script may wait for a server, download and then serve.
         for work in [Does::Run, Does::Simulate, Does::Measure, Does::Route, Does::Fetch, Does::Tool] {
@@ -310,7 +340,7 @@ impl<'a> Reader<'a> {
                 return Some(work);
             }
         }
-        if program.fetches && !program.unknown {
+        if program.fetches && program.unknown.is_empty() {
             return Some(Does::Fetch);
         }
         if program.idle {
@@ -391,7 +421,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A runtime that the image does not give.
-    fn note_image(&self, value: &str, by: &str, reason: Reason) {
+    pub(crate) fn note_image(&self, value: &str, by: &str, reason: Reason) {
         self.trace.dropped(|| Considered {
             at: self.container.image.as_ref().map_or_else(|| self.container.at.clone(), |image| image.at.clone()),
             what: "runtime",
@@ -460,45 +490,6 @@ impl<'a> Reader<'a> {
         self.facts(&tables, &parsed, Some(launch), Work { role, does: launch.does, category }, out);
     }
 
-    /// An image whose command is its own, or not recognised.
-    fn image_alone(&self, images: &[ImageMatch], infrastructure: bool, program: &Program<'_>, out: &mut Reading) {
-        let strongest = images.iter().max_by_key(|found| found.strength);
-        let mut tables: Vec<&Runtime> = Vec::new();
-        if let Some(found) = strongest.filter(|found| found.strength > Strength::Weak) {
-            tables.push(&self.rules.runtimes[found.runtime]);
-            tables.extend(found.engine.map(|index| &self.rules.runtimes[index]));
-        }
-        tables.extend(self.declared.iter().map(|index| &self.rules.runtimes[*index]));
-        // A word of the image's name is only a hint; it counts when the arguments are those of the runtime.
-        let hinted = tables.is_empty();
-        if hinted {
-            tables.extend(images.iter().map(|found| &self.rules.runtimes[found.runtime]));
-        }
-        let Some(rule) = tables.first().copied() else { return };
-        let does = out.does.unwrap_or_default();
-        let category = category_of(does, rule);
-        if !matches!(does, Does::Run | Does::Fetch | Does::Measure | Does::Route | Does::Simulate) {
-            out.categories.extend(category.filter(|_| !hinted));
-            return;
-        }
-        let role = if infrastructure || matches!(does, Does::Measure | Does::Route) { Role::Target } else { rule.role };
-        // A wrapper script of the image that nobody knows mostly passes its options on.
-        let container = self.container;
-        let listed = container.command.iter().chain(&container.args);
-        let tokens: Vec<Token> =
-            listed.map(|(text, at)| Token { text: container.env.expand(text), at: at.clone(), source: Source::ContainerArg }).collect();
-        let script = tokens.iter().any(|token| token.as_str().contains('\n'));
-        let parsed = if script || !program.any { Parsed::default() } else { options::parse(&tokens, &tables, &[]) };
-        if !hinted || parsed.hits.iter().any(Hit::is_model) {
-            self.facts(&tables, &parsed, None, Work { role, does, category }, out);
-        } else {
-            out.does = None;
-            for found in images {
-                self.note_image(&self.rules.runtimes[found.runtime].name, &found.pattern, Reason::ImageWeak);
-            }
-        }
-    }
-
     /// What variables tell about a program that nothing else tells anything about. It is no runtime: nobody knows which one it is.
     fn by_signs(&self, out: &mut Reading) {
         let env = &self.container.env;
@@ -512,68 +503,6 @@ impl<'a> Reader<'a> {
         out.does = Some(rule.does);
         let work = Work { role: rule.role, does: rule.does, category: category_of(rule.does, rule) };
         self.facts(&tables, &Parsed::default(), None, work, out);
-    }
-
-    /// Runtimes by the image, where what runs does not contradict it; and the version by its tag.
-    fn image_evidence(&self, images: &[ImageMatch], out: &mut Reading) {
-        let Some(written) = &self.container.image else { return };
-        let commanded = !out.runtimes.is_empty();
-        for found in images.iter().filter(|found| !found.marked) {
-            for runtime in std::iter::once(found.runtime).chain(found.engine) {
-                let rule = &self.rules.runtimes[runtime];
-                if rule.does != Does::Run {
-                    continue;
-                }
-                // What the image runs by itself has with it what its tag says.
-                let by_itself = |claim: &RuntimeClaim| claim.evidence.source == Source::ImagePattern && claim.runtime == images[0].runtime;
-                let same = |claim: &RuntimeClaim| claim.runtime == runtime || claim.runtime == found.runtime || by_itself(claim);
-                let known = out.runtimes.iter().any(same);
-                if commanded && !known {
-                    self.note_image(&rule.name, &found.pattern, Reason::OtherProgram);
-                    continue;
-                }
-                let evidence = self.evidence(&written.at, Source::ImagePattern, &rule.name, &found.pattern);
-                let own = runtime == found.runtime;
-                let tag = self.image.and_then(|image| image.tag.as_deref()).filter(|_| found.versioned && own);
-                let version = tag.and_then(|tag| Some(self.evidence(&written.at, Source::ImageTag, version(tag)?, tag)));
-                out.runtimes.push(RuntimeClaim { runtime, evidence, version });
-            }
-        }
-        let implied: Vec<_> = out
-            .runtimes
-            .iter()
-            .flat_map(|claim| &self.rules.runtimes[claim.runtime].implies)
-            .chain(self.declared.iter().flat_map(|index| &self.rules.runtimes[*index].implies))
-            .collect();
-        let mut more = Vec::new();
-        for implied in implied {
-            let Some(variable) = self.container.env.get(&implied.variable) else { continue };
-            if let Some(runtime) = self.rules.index(&implied.runtime).filter(|_| implied.values.contains(&variable.value.text)) {
-                let evidence = self.evidence(&variable.at, Source::EnvVar, &implied.runtime, &variable.name);
-                if !more.iter().any(|known: &RuntimeClaim| known.runtime == runtime) {
-                    more.push(RuntimeClaim { runtime, evidence, version: None });
-                }
-            }
-        }
-        out.runtimes.extend(more);
-    }
-
-    /// The model that the path of an image names, unless something else does.
-    fn model_of_image(&self, images: &[ImageMatch], out: &mut Reading) {
-        let Some(written) = &self.container.image else { return };
-        for found in images {
-            let role = self.rules.runtimes[found.runtime].role;
-            let Some(name) = found.model.as_ref().filter(|_| !out.models.iter().any(|claim| claim.role == role)) else { continue };
-            let parsed = if self.rules.runtimes[found.runtime].catalogue {
-                ModelReference::catalogue_name(name).map(|reference| ParsedModel { reference, revision: None, source: None, file: None })
-            } else {
-                ModelReference::parse(name)
-            };
-            if let Ok(parsed) = parsed {
-                let evidence = self.evidence(&written.at, Source::ImagePattern, name, &found.pattern);
-                out.models.push(claim(parsed, role, vec![evidence]));
-            }
-        }
     }
 
     /// Turns options and variables into claims.
@@ -685,34 +614,6 @@ impl<'a> Reader<'a> {
                 let evidence = self.evidence(&variable.at, Source::EnvVar, parsed.reference.id(), &variable.name);
                 out.models.push(ModelClaim { fetched: true, ..claim(parsed, role, vec![evidence]) });
             }
-        }
-    }
-
-    /// Where the model of an engine that names none would come from.
-    fn tell_silence(&self, active: &[&Launch<'_>], out: &mut Reading) {
-        if self.container.class == ContainerClass::Init || (self.container.class == ContainerClass::Sidecar && active.is_empty()) {
-            return;
-        }
-        let serves = out.runtimes.iter().map(|claim| claim.runtime).chain(self.declared.iter().copied()).any(|runtime| {
-            let rule = &self.rules.runtimes[runtime];
-            rule.category == Some(Category::Inference) && !rule.framework
-        });
-        let patch = self.container.image.is_none() && self.container.command.is_empty() && self.container.args.is_empty();
-        if patch
-            || !serves
-            || out.models.iter().any(|claim| !matches!(claim.role, Role::Draft | Role::Adapter | Role::Tokenizer))
-            || out.unresolved.iter().any(|known| known.what == "model")
-        {
-            return;
-        }
-        let program = active.first().map(|launch| launch.word.at.clone()).filter(|_| !self.container.command.is_empty());
-        let scripted = self.container.command.iter().skip(1).find(|(text, _)| !text.starts_with('-')).map(|(_, at)| at.clone());
-        let at = program
-            .or(scripted)
-            .or_else(|| self.container.image.as_ref().map(|image| image.at.clone()))
-            .unwrap_or_else(|| self.container.at.clone());
-        if out.silent.is_none() {
-            out.silent = Some(Unresolved { what: "model".to_owned(), at, why: "runtime-default".to_owned(), reference: String::new() });
         }
     }
 }

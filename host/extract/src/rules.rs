@@ -11,15 +11,18 @@ use aibom_facts::inventory::{Category, Role};
 use serde::Deserialize;
 
 use crate::builtin;
+use crate::clues::ClueWords;
 
 mod choices;
 mod images;
+mod launchers;
 mod overrides;
 mod services;
 mod spec;
 
 pub(crate) use choices::{CategoryHint, Choice, Marks};
 pub(crate) use images::{ImageIndex, Images, Repository, Star};
+pub(crate) use launchers::LauncherIndex;
 pub use overrides::Override;
 pub(crate) use services::{Api, Kind, Part, Services};
 use spec::Spec;
@@ -347,6 +350,12 @@ pub(crate) struct Conventions {
     pub variants: Vec<String>,
     /// Resource names of accelerators; `*` at the end.
     pub devices: Vec<String>,
+    /// Labels of nodes that say which accelerators they have.
+    #[serde(default)]
+    pub accelerator_labels: Vec<String>,
+    /// Signs that an unknown program works with models.
+    #[serde(default)]
+    pub clues: ClueWords,
     /// Words that say that a downloaded model is an adapter, by role.
     pub spoken_roles: BTreeMap<Role, Vec<String>>,
     /// Providers in front of a model's name that load it from the hub.
@@ -368,6 +377,9 @@ pub struct Rules {
     pub(crate) apis: Services,
     pub(crate) variant: regex::Regex,
     pub(crate) images: ImageIndex,
+    pub(crate) launchers: LauncherIndex,
+    /// What options mean to a program that nobody knows.
+    pub(crate) unknown: Runtime,
     /// Runtimes that variables may prove.
     marked: Vec<usize>,
 }
@@ -434,12 +446,15 @@ impl Rules {
         let variant = regex::Regex::new(&format!("^(?:{})$", conventions.variants.join("|")))
             .map_err(|error| RulesError::Entry { file: file.to_owned(), message: format!("variants: {error}") })?;
         let images = ImageIndex::new(&runtimes);
+        let launchers = LauncherIndex::new(&runtimes);
+        let unknown = runtime("unknown.yaml", read("unknown.yaml", builtin::UNKNOWN)?)?;
         let marked = marked(&runtimes);
-        Ok(Self { runtimes, files: origins, by_name, conventions, apis, variant, images, marked })
+        Ok(Self { runtimes, files: origins, by_name, conventions, apis, variant, images, marked, launchers, unknown })
     }
 
     fn index_again(&mut self) {
         self.images = ImageIndex::new(&self.runtimes);
+        self.launchers = LauncherIndex::new(&self.runtimes);
         self.marked = marked(&self.runtimes);
     }
 

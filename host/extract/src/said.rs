@@ -1,6 +1,6 @@
 //! From options and variables to models: which value is effective, which one is a location, which one repeats and which contradicts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use aibom_facts::inventory::{Evidence, Role, Source, Unresolved};
 use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
@@ -146,10 +146,15 @@ impl Said {
     /// A conventional variable that a script reads: a repository of the hub in it is most likely the model.
     pub(crate) fn helper(&mut self, variable: &Variable) {
         if let Ok(ParsedModel { reference: ModelReference::Hub { .. }, .. }) = ModelReference::parse(&variable.value.text) {
-            let token = Token { text: variable.value.clone(), at: variable.at.clone(), source: Source::EnvVarConvention };
-            let value = Value { token, by: variable.name.clone(), name: None, each: false, kind: Kind::default() };
-            self.facts.entry(Use::Model).or_default().variables.push(value);
+            self.guess(variable);
         }
+    }
+
+    /// A variable that holds the model by its name alone.
+    pub(crate) fn guess(&mut self, variable: &Variable) {
+        let token = Token { text: variable.value.clone(), at: variable.at.clone(), source: Source::EnvVarConvention };
+        let value = Value { token, by: variable.name.clone(), name: None, each: false, kind: Kind::default() };
+        self.facts.entry(Use::Model).or_default().variables.push(value);
     }
 
     /// The values of a use, most effective first: positional arguments directly behind the program, options (the last one wins, unless
@@ -297,6 +302,7 @@ fn effective(reader: &Reader<'_>, values: &[Value], role: Role) -> Vec<Value> {
 /// The main models: one, with the other places as evidence, location or conflict; or several of a program that takes several.
 fn mains(reader: &Reader<'_>, values: Vec<Value>, catalogue: bool, role: Role, does: Does, out: &mut Reading) -> Vec<ModelClaim> {
     let mut mains: Vec<ModelClaim> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
     let several = values.first().is_some_and(|first| first.each);
     let leading = values.first().map(|first| first.by.clone()).unwrap_or_default();
     let mut failed = Vec::new();
@@ -309,13 +315,19 @@ fn mains(reader: &Reader<'_>, values: Vec<Value>, catalogue: bool, role: Role, d
         let id = parsed.reference.id();
         let places = reader.places(&value, &id);
         let new = several && value.each && value.by == leading;
-        match mains.iter().position(|main| main.parsed.reference.id() == id) {
+        match known.get(&id) {
             Some(index) => {
-                mains[index].evidence.extend(places);
-                mains[index].sources.extend(parsed.source);
+                mains[*index].evidence.extend(places);
+                mains[*index].sources.extend(parsed.source);
             }
-            None if new || mains.is_empty() => mains.push(claim(parsed, role, places)),
-            None => merge(&mut mains[0], parsed, places),
+            None if new || mains.is_empty() => {
+                known.insert(id, mains.len());
+                mains.push(claim(parsed, role, places));
+            }
+            None => {
+                merge(&mut mains[0], parsed, places);
+                known.insert(mains[0].parsed.reference.id(), 0);
+            }
         }
     }
     // What a router speaks of is the concern of somebody else.
@@ -473,7 +485,7 @@ impl Reader<'_> {
         let scheme = text.contains("://") || text.starts_with(['/', '.']);
         if catalogue
             && !scheme
-            && let Ok(ParsedModel { source: None, .. }) = ModelReference::parse(text)
+            && let Ok(ParsedModel { source: None, .. }) | Err(NotAModel::Image) = ModelReference::parse(text)
         {
             return ModelReference::catalogue_name(text).ok().map(|reference| ParsedModel {
                 reference,

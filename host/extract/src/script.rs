@@ -1,7 +1,8 @@
 //! Shell scripts as command lines: words of [`crate::shell`] with the variables that are known put in.
 //!
-//! Assignments take effect in the order in which they are written, whatever branch they stand in. `eval` and functions' arguments are
-//! read again; nothing runs. The value of a variable whose name says that it is a secret is not looked at.
+//! Assignments take effect in the order in which they are written. One that stands in a branch and contradicts what is known makes its
+//! variable unknown, unless the branch is there for a variable that is empty. Functions are read where they are called, loops once for
+//! each of their words, what `eval` is given again; nothing runs. The value of a variable whose name says that it is a secret is not looked at.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,7 +16,7 @@ use aibom_facts::redact::Redactor;
 
 use crate::budget::cost;
 use crate::env::{Env, Variable, secret_text};
-use crate::shell::{self, Assigned, Assignment, Fallback, Part, Simple, Word};
+use crate::shell::{self, Assigned, Assignment, Body, Edit, Fallback, Part, Reached, Simple, Word};
 use crate::text::{Origin, Token, Traced, Unknown};
 
 /// Most words that one script expands to, those of its assignments included.
@@ -29,6 +30,12 @@ const MAX_EXPORTS: usize = 128;
 const MAX_EXPORT: usize = 1024;
 /// Levels of `eval` and of scripts in scripts.
 pub(crate) const MAX_LEVELS: usize = 4;
+/// Levels of functions that call functions.
+const MAX_CALLS: usize = 8;
+/// Most words that a loop is read for; longer ones are read once, with a variable that is unknown.
+const MAX_ROUNDS: usize = 64;
+/// Longest value that a pattern is compared with.
+const MAX_EDITED: usize = 1024;
 
 /// A command line with the variables that are set for it alone or were exported before.
 #[derive(Clone, Debug, Default)]
@@ -62,8 +69,10 @@ pub(crate) fn commands(script: &Traced, at: &Locator, arguments: &[Token], env: 
         out: Vec::new(),
         words: 0,
         room: Cell::new(MAX_EXPANSION),
+        functions: HashMap::new(),
+        calls: 0,
     };
-    shell.run(script, 0);
+    shell.read(&Rc::new(script.clone()), 0);
     shell.out
 }
 
@@ -79,28 +88,51 @@ struct Shell<'a> {
     out: Vec<CommandLine>,
     words: usize,
     room: Cell<usize>,
+    /// Bodies with the scripts that they stand in.
+    functions: HashMap<String, Function>,
+    calls: usize,
 }
+
+type Function = (Rc<Traced>, Rc<Vec<Simple>>);
 
 /// A field: text, and the element it came from when that is not the script.
 type Field = (Traced, Option<Locator>);
 
 impl Shell<'_> {
-    fn run(&mut self, script: &Traced, level: usize) {
-        for command in shell::parse(&script.text) {
+    fn read(&mut self, script: &Rc<Traced>, level: usize) {
+        self.run(&shell::parse(&script.text), script, level);
+    }
+
+    fn run(&mut self, commands: &[Simple], script: &Rc<Traced>, level: usize) {
+        for command in commands {
             if self.words >= MAX_WORDS || self.spent() {
                 return;
             }
-            self.command(&command, script, level);
+            self.command(command, script, level);
         }
     }
 
-    fn command(&mut self, command: &Simple, script: &Traced, level: usize) {
+    fn command(&mut self, command: &Simple, script: &Rc<Traced>, level: usize) {
+        match &command.body {
+            Some(Body::Function { name, commands }) => {
+                self.words += 1;
+                self.functions.insert(name.clone(), (Rc::clone(script), Rc::clone(commands)));
+                return;
+            }
+            Some(Body::Loop { commands, range }) => {
+                let text = script.text.get(range.clone()).unwrap_or_default();
+                self.for_loop(&command.words[1..], commands, text, script, level);
+                return;
+            }
+            None => {}
+        }
         if command.words.is_empty() {
             for assignment in &command.assignments {
-                self.assign(assignment, script);
+                self.assign(assignment, script, &command.reached);
             }
             return;
         }
+        self.assign_defaults(command, script);
         let mut own = Vec::new();
         for assignment in &command.assignments {
             if let Assigned::Word(word) = &assignment.value {
@@ -115,7 +147,7 @@ impl Shell<'_> {
             Some("export" | "declare" | "local" | "readonly" | "typeset") => {
                 for word in &command.words[1..] {
                     if let Some(assignment) = word.as_assignment() {
-                        self.assign(&assignment, script);
+                        self.assign(&assignment, script, &command.reached);
                         self.export(&assignment.name);
                     } else if let Some(name) = word.literal() {
                         self.words += 1;
@@ -125,7 +157,7 @@ impl Shell<'_> {
                 return;
             }
             Some("for" | "select") => {
-                self.for_loop(&command.words[1..], script);
+                self.for_loop(&command.words[1..], &[], "", script, level);
                 return;
             }
             _ => {}
@@ -141,7 +173,18 @@ impl Shell<'_> {
                     }
                     joined.append(text);
                 }
-                self.run(&joined, level + 1);
+                self.read(&Rc::new(joined), level + 1);
+            }
+            Some(name) if self.calls < MAX_CALLS && self.functions.contains_key(name) => {
+                let Some((home, body)) = self.functions.get(name).cloned() else { return };
+                let zero = self.arguments.first().cloned().unwrap_or_else(|| self.token((Traced::plain("sh"), None)));
+                let given = fields[1..].iter().map(|field| self.token(field.clone()));
+                let inner: Vec<Token> = std::iter::once(zero).chain(given).collect();
+                let outer = (std::mem::replace(&mut self.arguments, inner), std::mem::take(&mut self.shifted));
+                self.calls += 1;
+                self.run(&body, &home, level);
+                self.calls -= 1;
+                (self.arguments, self.shifted) = outer;
             }
             Some("set") => {
                 if let Some(dashes) = fields.iter().position(|(text, _)| text.text == "--") {
@@ -170,7 +213,19 @@ impl Shell<'_> {
         }
     }
 
-    fn assign(&mut self, assignment: &Assignment, script: &Traced) {
+    /// `${NAME:=word}` anywhere in the words of a command.
+    fn assign_defaults(&mut self, command: &Simple, script: &Traced) {
+        for part in command.words.iter().flat_map(|word| &word.parts) {
+            let Part::Variable { name, fallback: Fallback::Assigned(word), .. } = part else { continue };
+            if !Redactor::is_secret_name(name) && self.lookup(name).first().is_none_or(|value| value.text.is_empty()) {
+                let value = self.joined(word, script);
+                self.words += 1;
+                self.variables.insert(name.clone(), vec![value]);
+            }
+        }
+    }
+
+    fn assign(&mut self, assignment: &Assignment, script: &Traced, reached: &Reached) {
         let name = &assignment.name;
         if Redactor::is_secret_name(name) {
             self.words += 1;
@@ -184,6 +239,18 @@ impl Shell<'_> {
             }
         };
         self.words += values.len().max(1);
+        if *reached != Reached::Always
+            && let Some(old) = self.lookup(name).first().filter(|old| !old.text.is_empty())
+        {
+            if matches!(reached, Reached::IfEmpty(empty) if empty == name) {
+                return;
+            }
+            if assignment.append || values.first().is_none_or(|new| new.text != old.text) {
+                let unknown = Unknown { why: "undefined-variable", at: self.at.clone(), reference: name.clone() };
+                self.variables.insert(name.clone(), vec![Traced::unknown_text(format!("${{{name}}}"), unknown)]);
+            }
+            return;
+        }
         if !assignment.append {
             self.variables.insert(name.clone(), values);
             return;
@@ -208,20 +275,38 @@ impl Shell<'_> {
         Rc::make_mut(&mut self.exported).push(Variable { name: name.to_owned(), value, at: self.at.clone(), secret });
     }
 
-    /// `for NAME in WORD…`: known when there is one word.
-    fn for_loop(&mut self, words: &[Word], script: &Traced) {
-        let Some(name) = words.first().and_then(Word::literal) else { return };
-        self.words += words.len();
-        let mut values = words.iter().skip(2).flat_map(|word| self.fields(word, script)).map(|(text, _)| text);
-        let value = match (values.next(), values.next()) {
-            _ if Redactor::is_secret_name(&name) => secret_text(&name, self.at),
-            (Some(one), None) => one,
-            _ => Traced::unknown_text(
-                format!("${name}"),
-                Unknown { why: "undefined-variable", at: self.at.clone(), reference: name.clone() },
-            ),
+    /// `for NAME in WORD…`: its body once for each word, if it looks at them; once where they are not known.
+    fn for_loop(&mut self, words: &[Word], body: &[Simple], text: &str, script: &Rc<Traced>, level: usize) {
+        let Some(name) = words.first().and_then(Word::literal) else {
+            self.run(body, script, level);
+            return;
         };
-        self.variables.insert(name, vec![value]);
+        self.words += words.len();
+        let mut values: Vec<Traced> = if words.len() > 1 {
+            words[2.min(words.len())..]
+                .iter()
+                .flat_map(|word| self.fields(word, script))
+                .map(|(text, _)| text)
+                .take(MAX_ROUNDS + 1)
+                .collect()
+        } else {
+            self.arguments.iter().skip(1 + self.shifted).map(|token| token.text.clone()).take(MAX_ROUNDS + 1).collect()
+        };
+        let looks = text.contains(&format!("${name}")) || text.contains(&format!("${{{name}"));
+        if Redactor::is_secret_name(&name) {
+            values = vec![secret_text(&name, self.at)];
+        } else if values.is_empty() || values.len() > MAX_ROUNDS || (values.len() > 1 && !looks) {
+            let unknown = Unknown { why: "undefined-variable", at: self.at.clone(), reference: name.clone() };
+            values = vec![Traced::unknown_text(format!("${name}"), unknown)];
+        }
+        for value in values {
+            self.spend(cost(&value));
+            self.variables.insert(name.clone(), vec![value]);
+            self.run(body, script, level);
+            if self.words >= MAX_WORDS || self.spent() {
+                return;
+            }
+        }
     }
 
     /// The elements of a variable; one, unless it is an array.
@@ -304,10 +389,18 @@ impl Shell<'_> {
                         (None, Fallback::Alternative(_)) => {}
                         (Some(_), Fallback::Alternative(word)) => self.expand_into(word, script, split && !quoted, fields),
                         // What stands in for a secret is one.
-                        (_, Fallback::Default(word)) if empty && !word.parts.is_empty() && Redactor::is_secret_name(name) => {
+                        (_, Fallback::Default(word) | Fallback::Assigned(word))
+                            if empty && !word.parts.is_empty() && Redactor::is_secret_name(name) =>
+                        {
                             fields.append(&secret_text(name, self.at));
                         }
-                        (_, Fallback::Default(word)) if empty => self.expand_into(word, script, split && !quoted, fields),
+                        (_, Fallback::Default(word) | Fallback::Assigned(word)) if empty => {
+                            self.expand_into(word, script, split && !quoted, fields);
+                        }
+                        (Some(value), Fallback::Edit(edit)) => {
+                            let edited = self.edited(&value, edit, script).unwrap_or_else(|| self.unclear(name));
+                            if *quoted || !split { fields.append(&edited) } else { fields.split(&edited) }
+                        }
                         (Some(value), _) if *quoted || !split => fields.append(&value),
                         (Some(value), _) => fields.split(&value),
                         (None, _) => {
@@ -316,6 +409,61 @@ impl Shell<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// A value of a variable that cannot be told.
+    fn unclear(&self, name: &str) -> Traced {
+        Traced::unknown_text(format!("${{{name}}}"), Unknown { why: "undefined-variable", at: self.at.clone(), reference: name.to_owned() })
+    }
+
+    /// The value with a part cut off or changed; none when that is not certain. An unknown value stays as it is.
+    fn edited(&self, value: &Traced, edit: &Edit, script: &Traced) -> Option<Traced> {
+        if value.unknown().is_some() {
+            return Some(value.clone());
+        }
+        let plain = |word: &Word| {
+            let text = self.joined(word, script);
+            text.unknown().is_none().then_some(text.text)
+        };
+        let text = value.text.as_str();
+        // What is not a part of the value keeps its origins as a whole.
+        let whole = |text: String| {
+            let length = text.len();
+            Traced { text, marks: value.marks.iter().map(|(_, origin)| (0..length, origin.clone())).collect() }
+        };
+        match edit {
+            Edit::Cut { front, longest, pattern } => {
+                let pattern = plain(pattern)?;
+                if text.len() > MAX_EDITED || pattern.contains(['?', '[']) {
+                    return None;
+                }
+                let mut cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+                if front == longest {
+                    cuts.reverse();
+                }
+                let matches = |at: &&usize| crate::images::matches(&pattern, if *front { &text[..**at] } else { &text[**at..] });
+                let cut = cuts.iter().find(matches).copied();
+                Some(match (cut, front) {
+                    (None, _) => value.clone(),
+                    (Some(at), true) => value.slice(at..text.len()),
+                    (Some(at), false) => value.slice(0..at),
+                })
+            }
+            Edit::Replace { all, from, to } => {
+                let (from, to) = (plain(from)?, plain(to)?);
+                if from.is_empty() || text.len() > MAX_EDITED || to.len() > MAX_EDITED {
+                    return None;
+                }
+                Some(whole(if *all { text.replace(&from, &to) } else { text.replacen(&from, &to, 1) }))
+            }
+            Edit::Part { offset, length } => {
+                let at = |count: usize| text.char_indices().nth(count).map_or(text.len(), |(at, _)| at);
+                let end = length.map_or(text.len(), |length| at(offset.saturating_add(length)));
+                Some(value.slice(at(*offset)..end))
+            }
+            Edit::Lower => Some(whole(text.to_lowercase())),
+            Edit::Upper => Some(whole(text.to_uppercase())),
         }
     }
 

@@ -1,18 +1,21 @@
 //! Shell scripts as words, without running them.
 //!
-//! [`parse`] reads a script of the POSIX shell (and the arrays of bash) into a flat list of [`Simple`] commands in the order in which
-//! they are written. Control structure is not kept: what stands in a branch or a loop body is read as if it were reached, which is
-//! what an inventory wants to know. Words keep their quoting and their byte range in the script, so that a value can be traced to the
+//! [`parse`] reads a script of the POSIX shell (and the arrays of bash) into a list of [`Simple`] commands in the order in which they
+//! are written. What stands in a branch is read as if it were reached, which is what an inventory wants to know, and says so
+//! ([`Reached`]), since its assignments may not take place. Bodies of functions and of loops over words are kept apart ([`Body`]): a
+//! function that nobody calls does nothing. Words keep their quoting and their byte range in the script, so that a value can be traced to the
 //! text it came from. Nothing is ever evaluated: a command substitution is [`Part::Opaque`].
 //!
 //! Every text parses. The scan is linear: bytes are visited once, and the default words of `${A:-…}` once more per level up to
 //! [`MAX_NESTING`].
 
 use std::ops::Range;
+use std::rc::Rc;
 
-use lexer::Lexer;
+use parser::Parser;
 
 mod lexer;
+mod parser;
 
 /// Levels of `${A:-${B:-…}}` and of arrays in arrays that are looked into; deeper ones are opaque.
 pub const MAX_NESTING: usize = 8;
@@ -59,10 +62,48 @@ pub enum Part {
 pub enum Fallback {
     /// None: the plain value.
     None,
-    /// `:-`, `-`, `:=`, `=`: this word when the variable is unset.
+    /// `:-`, `-`: this word when the variable is unset.
     Default(Word),
+    /// `:=`, `=`: the same, and the variable has it from then on.
+    Assigned(Word),
     /// `:+`, `+`: this word when it is set, nothing otherwise.
     Alternative(Word),
+    /// A part of the value, or the value with something changed.
+    Edit(Edit),
+}
+
+/// `${NAME…}` with an operator on the value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// `#`, `##`, `%`, `%%`: without what matches at the front or at the end.
+    Cut {
+        /// At the front.
+        front: bool,
+        /// The longest match.
+        longest: bool,
+        /// The pattern.
+        pattern: Word,
+    },
+    /// `/`, `//`: with a text in place of another.
+    Replace {
+        /// All occurrences.
+        all: bool,
+        /// What is replaced; no pattern.
+        from: Word,
+        /// What comes instead.
+        to: Word,
+    },
+    /// `:offset`, `:offset:length`, in characters.
+    Part {
+        /// Characters left out.
+        offset: usize,
+        /// Characters taken.
+        length: Option<usize>,
+    },
+    /// `,,`
+    Lower,
+    /// `^^`
+    Upper,
 }
 
 /// `NAME=value`, `NAME+=value` or `NAME=(a b)`.
@@ -94,6 +135,41 @@ pub struct Simple {
     pub words: Vec<Word>,
     /// Bytes of the here-document that is its input; not read as commands.
     pub document: Option<Range<usize>>,
+    /// When it is reached.
+    pub reached: Reached,
+    /// What belongs to it: the body of a function, which has no words, or of a loop.
+    pub body: Option<Body>,
+}
+
+/// When a command is reached, as far as its own script says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Reached {
+    /// Whenever the commands before it end well.
+    #[default]
+    Always,
+    /// Only where this variable is empty.
+    IfEmpty(String),
+    /// Only if something holds that is not read.
+    Maybe,
+}
+
+/// Commands inside another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// Of a function, whose calls run it.
+    Function {
+        /// Its name.
+        name: String,
+        /// The commands.
+        commands: Rc<Vec<Simple>>,
+    },
+    /// Of a `for` loop, whose words are those of the command.
+    Loop {
+        /// The commands.
+        commands: Vec<Simple>,
+        /// Bytes of the script that they take.
+        range: Range<usize>,
+    },
 }
 
 impl Word {
@@ -143,133 +219,16 @@ fn split_assignment(text: &str) -> Option<(&str, bool, &str)> {
     is_name(name).then(|| (name, append, &text[equals + 1..]))
 }
 
+/// Names of functions may hold more than those of variables.
+fn is_function_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':'))
+}
+
 /// Reads a script into its simple commands.
 pub fn parse(script: &str) -> Vec<Simple> {
-    let mut parser =
-        Parser { lexer: Lexer { text: script, at: 0, depth: 0 }, commands: Vec::new(), current: Simple::default(), documents: Vec::new() };
+    let mut parser = Parser::new(script);
     parser.run();
     parser.commands
-}
-
-/// A here-document that begins after the current line.
-struct Document {
-    /// Index of the command whose input it is.
-    command: usize,
-    delimiter: String,
-    tabs: bool,
-}
-
-struct Parser<'a> {
-    lexer: Lexer<'a>,
-    commands: Vec<Simple>,
-    current: Simple,
-    documents: Vec<Document>,
-}
-
-/// Words that open or close a structure and are followed by a command.
-const STRUCTURE: [&str; 15] = ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "time", "esac", "coproc"];
-
-impl Parser<'_> {
-    fn run(&mut self) {
-        loop {
-            self.lexer.blanks();
-            let Some(byte) = self.lexer.peek() else { break };
-            match byte {
-                b'\n' => {
-                    self.lexer.at += 1;
-                    self.end();
-                    self.skip_documents();
-                }
-                b'#' => self.lexer.skip_line(),
-                b'&' if self.lexer.ahead(1) == Some(b'>') => {
-                    self.lexer.at += 1;
-                    self.redirection();
-                }
-                b';' | b'&' | b'|' | b'(' | b')' => {
-                    self.lexer.at += 1;
-                    self.end();
-                }
-                b'<' | b'>' => self.redirection(),
-                _ => self.word(),
-            }
-        }
-        self.end();
-    }
-
-    fn end(&mut self) {
-        let done = std::mem::take(&mut self.current);
-        if !(done.assignments.is_empty() && done.words.is_empty()) {
-            self.commands.push(done);
-        }
-    }
-
-    fn word(&mut self) {
-        let (word, array) = self.lexer.word();
-        if self.current.words.is_empty() {
-            if let Some(mut assignment) = word.as_assignment() {
-                if let Some(elements) = array {
-                    assignment.value = Assigned::Array(elements);
-                }
-                self.current.assignments.push(assignment);
-                return;
-            }
-            if word.bare().is_some_and(|text| STRUCTURE.contains(&text)) {
-                return;
-            }
-        }
-        // The file descriptor of `2>file`.
-        let next = self.lexer.peek();
-        if matches!(next, Some(b'<' | b'>')) && word.bare().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit())) {
-            return;
-        }
-        self.current.words.push(word);
-    }
-
-    fn redirection(&mut self) {
-        let rest = &self.lexer.text[self.lexer.at..];
-        if rest.starts_with("<(") || rest.starts_with(">(") {
-            let start = self.lexer.at;
-            self.lexer.at += 2;
-            self.lexer.skip_balanced(b')');
-            let range = start..self.lexer.at;
-            self.current.words.push(Word { parts: vec![Part::Opaque { range: range.clone() }], range });
-            return;
-        }
-        let document = rest.starts_with("<<") && !rest.starts_with("<<<");
-        let tabs = rest.starts_with("<<-");
-        while matches!(self.lexer.peek(), Some(b'<' | b'>' | b'&' | b'|')) {
-            self.lexer.at += 1;
-        }
-        if tabs {
-            self.lexer.at += 1;
-        }
-        self.lexer.blanks();
-        if matches!(self.lexer.peek(), None | Some(b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')) {
-            return;
-        }
-        let (target, _) = self.lexer.word();
-        if document {
-            let delimiter = target.literal().unwrap_or_else(|| self.lexer.text[target.range.clone()].to_owned());
-            self.documents.push(Document { command: self.commands.len(), delimiter, tabs });
-        }
-    }
-
-    fn skip_documents(&mut self) {
-        for document in std::mem::take(&mut self.documents) {
-            let start = self.lexer.at;
-            let mut end = start;
-            while let Some(line) = self.lexer.line() {
-                let line = if document.tabs { line.trim_start_matches('\t') } else { line };
-                if line.trim_end_matches('\r') == document.delimiter {
-                    break;
-                }
-                end = self.lexer.at;
-            }
-            if let Some(command) = self.commands.get_mut(document.command) {
-                command.document = Some(start..end);
-            }
-        }
-    }
 }
 
 #[cfg(test)]

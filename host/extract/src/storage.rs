@@ -9,6 +9,7 @@ use aibom_facts::tree::NodeId;
 use crate::items;
 use crate::merge::{Draft, is_location};
 use crate::pods::{Container, Place};
+use crate::rules::Rules;
 
 /// Members of a volume that say where its content is, with the path of the name in them.
 const SOURCES: [(&str, &str, DataKind); 9] = [
@@ -23,6 +24,8 @@ const SOURCES: [(&str, &str, DataKind); 9] = [
     ("gcePersistentDisk", "pdName", DataKind::Volume),
 ];
 
+/// Most labels of nodes that are kept.
+const MAX_LABELS: usize = 16;
 /// Longest path there can be; what is longer lies under no mount.
 const MAX_PATH: usize = 4096;
 
@@ -116,6 +119,19 @@ fn mounts<'a>(draft: &mut Draft<'_>, container: &Container<'a>, pods: &mut Pods<
     out
 }
 
+/// The config map that holds a file of a container.
+pub(crate) fn configuration_at<'a>(container: &Container<'a>, file: &str) -> Option<&'a str> {
+    let (list, pod) = (container.mounts?, container.pod?);
+    let holds = |mount: &Place<'a>| {
+        let rest = file.strip_prefix(mount.text_of("mountPath")?.trim_end_matches('/'))?;
+        (rest.is_empty() || rest.starts_with('/')).then_some(())
+    };
+    let mount = list.items().filter(|mount| holds(mount).is_some()).max_by_key(|mount| mount.text_of("mountPath").map(str::len))?;
+    let name = mount.text_of("name")?;
+    let volume = pod.get("volumes")?.items().find(|volume| volume.text_of("name") == Some(name))?;
+    volume.get("configMap")?.text_of("name")
+}
+
 fn source_of(volume: Place<'_>) -> Option<(&'static str, DataKind, Place<'_>)> {
     SOURCES.iter().find_map(|(word, member, kind)| {
         let source = volume.get(word)?;
@@ -128,14 +144,33 @@ fn needs(draft: &mut Draft<'_>, models: &BTreeSet<String>, mounted: &Mounts, ite
     for name in models {
         let Some(model) = draft.models.get_mut(name) else { continue };
         let location = is_location(&model.reference).then_some(name);
+        let mut images = BTreeSet::new();
         for path in model.sources.iter().chain(location) {
             let holders = [mounted.holder(path), items.and_then(|items| items.holder(path))];
             // Of two volumes at one directory the one that the report states counts.
             if let Some((_, key)) = holders.into_iter().flatten().max_by_key(|(length, _)| *length) {
                 model.finding.needs.insert(key.clone());
+                images.extend(key.name.strip_prefix("image/").map(|image| format!("oci://{image}")));
             }
         }
+        // An image that is mounted is where the weights come from.
+        model.sources.append(&mut images);
     }
+}
+
+fn is_device(rules: &Rules, resource: &str) -> bool {
+    rules.conventions.devices.iter().any(|pattern| match pattern.strip_suffix('*') {
+        Some(prefix) => resource.starts_with(prefix),
+        None => resource == pattern,
+    })
+}
+
+/// Whether the resources of a container have an accelerator.
+pub(crate) fn asks_for_device(rules: &Rules, resources: Place<'_>) -> bool {
+    ["limits", "requests"]
+        .iter()
+        .filter_map(|key| resources.get(key))
+        .any(|list| list.members().any(|(name, quantity)| is_device(rules, name) && quantity.value().is_some_and(|count| count != "0")))
 }
 
 fn devices<'a>(draft: &mut Draft<'_>, container: &Container<'a>, pods: &mut Pods<'a>) {
@@ -143,11 +178,7 @@ fn devices<'a>(draft: &mut Draft<'_>, container: &Container<'a>, pods: &mut Pods
     for key in ["limits", "requests"] {
         let Some(list) = resources.get(key) else { continue };
         for (name, quantity) in list.members() {
-            let known = draft.rules.conventions.devices.iter().any(|pattern| match pattern.strip_suffix('*') {
-                Some(prefix) => name.starts_with(prefix),
-                None => name == pattern,
-            });
-            let Some(count) = quantity.value().filter(|count| known && *count != "0") else { continue };
+            let Some(count) = quantity.value().filter(|count| *count != "0" && is_device(draft.rules, name)) else { continue };
             let mut finding = Finding::new(Class::Device, name, Confidence::Declared);
             finding.evidence.push(Evidence {
                 at: quantity.at(),
@@ -157,10 +188,39 @@ fn devices<'a>(draft: &mut Draft<'_>, container: &Container<'a>, pods: &mut Pods
                 container: container.name.clone(),
             });
             finding.property("container.name", &container.name);
+            for (label, value) in container.pod.map(|pod| nodes(draft.rules, pod)).unwrap_or_default() {
+                finding.property("node.selector", format!("{label}={}", value.value().unwrap_or_default()));
+                finding.evidence.push(Evidence {
+                    at: value.at(),
+                    source: Source::NodeSelector,
+                    value: value.value().unwrap_or_default().to_owned(),
+                    by: label.to_owned(),
+                    container: container.name.clone(),
+                });
+            }
             draft.device(Device { finding, quantities: vec![count.to_owned()] });
         }
     }
     claims(draft, container, resources, pods);
+}
+
+/// Labels of the nodes that a pod asks for, as far as they tell the accelerator.
+fn nodes<'a>(rules: &Rules, pod: Place<'a>) -> Vec<(&'a str, Place<'a>)> {
+    let known = |label: &str| rules.conventions.accelerator_labels.iter().any(|known| known == label);
+    let mut out: Vec<(&str, Place<'a>)> = Vec::new();
+    if let Some(selector) = pod.get("nodeSelector") {
+        out.extend(selector.members().filter(|(label, value)| known(label) && value.value().is_some()));
+    }
+    let path = ["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+    let terms = path.iter().try_fold(pod, |place, key| place.get(key));
+    let expressions = terms.into_iter().flat_map(|terms| terms.items()).filter_map(|term| term.get("matchExpressions"));
+    for expression in expressions.flat_map(|list| list.items()).filter(|expression| expression.text_of("operator") == Some("In")) {
+        if let (Some(label), Some(values)) = (expression.text_of("key").filter(|label| known(label)), expression.get("values")) {
+            out.extend(values.items().filter(|value| value.value().is_some()).map(|value| (label, value)));
+        }
+    }
+    out.truncate(MAX_LABELS);
+    out
 }
 
 /// Devices by resource claim.

@@ -8,6 +8,7 @@ use aibom_facts::tree::Visibility;
 
 use super::*;
 
+mod causes;
 #[path = "structured/tests.rs"]
 mod structured;
 
@@ -32,7 +33,7 @@ fn read(yaml: &str, report: &Report) -> Inventory {
 }
 
 /// A workload whose containers are these YAML flow maps.
-fn pod(containers: &[&str]) -> Inventory {
+pub(crate) fn pod(containers: &[&str]) -> Inventory {
     pod_with(containers, "[]", "[]")
 }
 
@@ -44,15 +45,15 @@ fn pod_with(containers: &[&str], init: &str, volumes: &str) -> Inventory {
     read(&yaml, &Report { pod_templates: vec![template("/spec/template", "", Duty::Unknown)], ..Report::default() })
 }
 
-fn names(inventory: &Inventory) -> Vec<String> {
+pub(crate) fn names(inventory: &Inventory) -> Vec<String> {
     inventory.models.iter().map(|model| format!("{} {}", model.role.as_str(), model.reference.id())).collect()
 }
 
-fn runtimes(inventory: &Inventory) -> Vec<&str> {
+pub(crate) fn runtimes(inventory: &Inventory) -> Vec<&str> {
     inventory.runtimes.iter().map(|runtime| runtime.finding.key.name.as_str()).collect()
 }
 
-fn unresolved(inventory: &Inventory) -> Vec<String> {
+pub(crate) fn unresolved(inventory: &Inventory) -> Vec<String> {
     inventory.unresolved.iter().map(|entry| format!("{} {} {} {}", entry.what, entry.why, entry.at.pointer, entry.reference)).collect()
 }
 
@@ -60,7 +61,7 @@ fn places(evidence: &[Evidence]) -> Vec<(&str, Source, &str)> {
     evidence.iter().map(|evidence| (evidence.at.pointer.as_str(), evidence.source, evidence.by.as_str())).collect()
 }
 
-fn only(inventory: &Inventory) -> &Model {
+pub(crate) fn only(inventory: &Inventory) -> &Model {
     assert_eq!(inventory.models.len(), 1, "{:?}", names(inventory));
     &inventory.models[0]
 }
@@ -609,4 +610,88 @@ fn a_name_in_code_is_the_whole_name() {
     let code = "other_repo = 'org/left'\nrepo_too = 'org/longer'\nrepo == 'org/compared'\nrepo = 'org/m'\nsnapshot_download(repo)\n";
     let json = serde_json::json!({"name": "a", "image": "python:3", "command": ["python3", "-c", format!("from huggingface_hub import snapshot_download\n{code}")]});
     assert_eq!(names(&pod(&[&json.to_string()])), ["main org/m"]);
+}
+
+#[test]
+fn a_hook_after_the_start_pulls_the_models_that_the_server_has() {
+    let hook = "lifecycle: {postStart: {exec: {command: [/bin/sh, -c, 'sleep 5; ollama pull small:1b && ollama pull org/other:latest']}}}";
+    let found = pod(&[&format!("{{name: a, image: 'ollama/ollama:0.5.4', {hook}}}")]);
+    assert_eq!(names(&found), ["main org/other:latest", "main small:1b"]);
+    assert_eq!(runtimes(&found), ["ollama"]);
+    assert!(unresolved(&found).is_empty());
+    assert_eq!(found.models[1].finding.evidence[0].at.pointer.as_str(), format!("{BASE}/lifecycle/postStart/exec/command/2"));
+}
+
+#[test]
+fn the_address_of_a_server_and_an_image_are_no_models() {
+    for no_model in [
+        "http://localhost:8000",
+        "http://127.0.0.1:8080/models/m",
+        "http://[::1]:80/m",
+        "http://vllm:8000/v1",
+        "http://vllm.ns.svc:8000",
+        "https://api.example.com/v1/models",
+        "acme/app:latest",
+        "acme/app:1.2.3",
+        "registry.example.com/acme/app:dev",
+    ] {
+        let found = pod(&[&format!("{{name: a, image: 'vllm/vllm-openai', args: [--model, '{no_model}']}}")]);
+        assert!(found.models.is_empty(), "{no_model}: {:?}", names(&found));
+    }
+    let found = pod(&["{name: a, image: 'vllm/vllm-openai', args: [--model, 'https://files.example.com/m.gguf']}"]);
+    assert_eq!(names(&found), ["main https://files.example.com/m.gguf"]);
+}
+
+#[test]
+fn a_copy_of_an_image_may_count_by_versions_of_its_own() {
+    let version = |image: &str| pod(&[&format!("{{name: a, image: '{image}', args: [--model, org/m]}}")]).runtimes[0].version.clone();
+    assert_eq!(version("vllm/vllm-openai:v0.8.5").as_deref(), Some("v0.8.5"));
+    assert_eq!(version("registry.example.com/acme/vllm/vllm-openai:v7.1"), None);
+}
+
+#[test]
+fn a_positional_model_behind_an_option_that_nobody_knows_is_the_second_word() {
+    let found = pod(&["{name: a, image: x, command: [trtllm-serve, --unheard-of, '8000', org/m]}"]);
+    assert_eq!(names(&found), ["main org/m"]);
+    for unclear in ["--unheard-of, org/m", "--unheard-of, a, org/m", "--unheard-of, '1', b", "--unheard-of, '1', b, org/m"] {
+        assert!(pod(&[&format!("{{name: a, image: x, command: [trtllm-serve, {unclear}]}}")]).models.is_empty(), "{unclear}");
+    }
+}
+
+#[test]
+fn a_script_of_a_configuration_is_where_the_model_is_named() {
+    let found = pod_with(
+        &["{name: a, image: 'vllm/vllm-openai:v1.0', command: [bash, /scripts/start.sh], volumeMounts: [{name: s, mountPath: /scripts/}]}"],
+        "[]",
+        "[{name: s, configMap: {name: starters}}]",
+    );
+    assert_eq!(unresolved(&found), [format!("model configmap {BASE}/command/1 starters")]);
+}
+
+#[test]
+fn a_mounted_image_is_where_the_weights_come_from() {
+    let found = pod_with(
+        &["{name: a, image: 'vllm/vllm-openai', args: [--model, /weights/m], volumeMounts: [{name: w, mountPath: /weights}]}"],
+        "[]",
+        "[{name: w, image: {reference: 'registry.example.com/models/m:1'}}]",
+    );
+    assert_eq!(only(&found).sources, BTreeSet::from(["oci://registry.example.com/models/m:1".to_owned()]));
+}
+
+#[test]
+fn labels_of_nodes_say_which_accelerator_is_asked_for() {
+    let yaml = "apiVersion: v1
+kind: Pod
+metadata: {name: x}
+spec:
+  nodeSelector: {cloud.google.com/gke-accelerator: fast-1, disk: ssd}
+  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+    {matchExpressions: [{key: nvidia.com/gpu.product, operator: In, values: [A, B]}, {key: nvidia.com/gpu.family, operator: NotIn, values: [C]}]}]}}}
+  containers: [{name: a, image: vllm/vllm-openai, args: [org/m], resources: {limits: {nvidia.com/gpu: 1}}}]
+";
+    let found = read(yaml, &Report { pod_templates: vec![template("", "", Duty::Unknown)], ..Report::default() });
+    let selected: Vec<&str> = found.devices[0].finding.properties["node.selector"].iter().map(String::as_str).collect();
+    assert_eq!(selected, ["cloud.google.com/gke-accelerator=fast-1", "nvidia.com/gpu.product=A", "nvidia.com/gpu.product=B"]);
+    let places: Vec<&str> = found.devices[0].finding.evidence.iter().map(|known| known.at.pointer.as_str()).collect();
+    assert!(places.contains(&"/spec/nodeSelector/cloud.google.com~1gke-accelerator"), "{places:?}");
 }

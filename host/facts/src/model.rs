@@ -62,6 +62,9 @@ pub enum NotAModel {
     /// A word that says that there is none: `none`, `null`.
     #[error("a word that stands for no model")]
     Nothing,
+    /// A container image.
+    #[error("a container image")]
+    Image,
     /// An option, a number, JSON or other text that no catalogue takes for a name.
     #[error("not the form of a model name")]
     Form,
@@ -118,7 +121,7 @@ impl ModelReference {
             return Err(NotAModel::Form);
         }
         if text.contains('/') {
-            return Ok(relative(text));
+            return if is_image(text) { Err(NotAModel::Image) } else { Ok(relative(text)) };
         }
         if is_file(text) {
             return Ok(plain(Self::Path(text.to_owned())));
@@ -238,6 +241,9 @@ fn uri(text: &str, scheme: &str, rest: &str) -> Result<ParsedModel, NotAModel> {
     let stripped = strip_uri(text);
     if scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http") {
         let rest = stripped.split_once("://").map_or("", |(_, rest)| rest);
+        if is_endpoint(rest) {
+            return Err(NotAModel::Form);
+        }
         if let Some((host, path)) = rest.split_once('/')
             && HUB_HOSTS.iter().any(|hub| host.eq_ignore_ascii_case(hub))
             && let Some(parsed) = hub(path.split(['?', '#']).next().unwrap_or_default(), Punctuation::Web)
@@ -246,6 +252,31 @@ fn uri(text: &str, scheme: &str, rest: &str) -> Result<ParsedModel, NotAModel> {
         }
     }
     Ok(plain(ModelReference::Uri(stripped.into_owned())))
+}
+
+/// Whether what stands behind `http://` is the address of a server rather than of a file: a machine without a path, the path of an API,
+/// or anything on the machine itself.
+fn is_endpoint(rest: &str) -> bool {
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = match authority.strip_prefix('[') {
+        Some(address) => address.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    let own = host.eq_ignore_ascii_case("localhost") || host.starts_with("127.") || matches!(host, "0.0.0.0" | "::1");
+    let path = path.trim_end_matches('/');
+    let api = |name: &&str| path.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    own || path.is_empty() || ["v1", "v2", "api"].iter().any(api)
+}
+
+/// Whether a text with a slash is the reference of a container image: it has a tag that only images have, or a registry and a tag.
+fn is_image(text: &str) -> bool {
+    let last = text.rfind('/').map_or(0, |slash| slash + 1);
+    let Some((_, tag)) = text[last..].split_once(':').filter(|(name, _)| !name.to_ascii_lowercase().contains("gguf")) else { return false };
+    let number = tag.strip_prefix('v').unwrap_or(tag);
+    let version =
+        number.starts_with(|c: char| c.is_ascii_digit()) && number.contains('.') && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let registry = text.split('/').next().is_some_and(|host| host.contains('.') && !host.contains("ollama") && !host.starts_with('.'));
+    tag == "latest" || version || registry
 }
 
 /// What may follow `owner/name`.

@@ -97,3 +97,15 @@ fn commands_without_a_launcher_are_told_apart() {
     assert_eq!(kind(&["/bin/sh", "-c", "pip install x"]), Other::Plain);
     assert_eq!(kind(&["python", "app.py"]), Other::Unknown);
 }
+
+#[test]
+fn a_script_for_another_user_is_read() {
+    for words in [
+        ["su", "-", "user", "-c", "vllm serve a/b"].as_slice(),
+        &["su", "user", "-c", "exec vllm serve a/b"],
+        &["runuser", "-u", "user", "-c", "vllm serve a/b"],
+    ] {
+        assert_eq!(launches(words), ["vllm Run: a/b"], "{words:?}");
+    }
+    assert!(launches(&["su", "user"]).is_empty());
+}

@@ -96,10 +96,76 @@ fn a_variable_that_nobody_sets_is_unknown_and_a_map_may_supply_it() {
 }
 
 #[test]
-fn a_loop_over_one_word_is_known_and_over_several_is_not() {
+fn a_loop_is_read_for_each_of_its_words() {
     assert_eq!(run("for m in a/b; do get $m; done"), [["get", "a/b"]]);
-    let lines = commands(&Traced::plain("for m in a b; do get $m; done"), &at(""), &[], &env("[]"));
+    assert_eq!(run("L='a/b c/d'\nfor m in $L; do get ${m}; done; end $m"), [["get", "a/b"], ["get", "c/d"], ["end", "c/d"]]);
+    // Rounds that are all the same say nothing more.
+    assert_eq!(run("for i in 1 2 3; do serve a/b && break; done"), [vec!["serve", "a/b"], vec!["break"]]);
+    let lines = commands(&Traced::plain("for m in $(list); do get $m; done"), &at(""), &[], &env("[]"));
     assert!(lines[0].tokens[1].text.unknown().is_some());
+    let many = "x ".repeat(MAX_ROUNDS + 1);
+    let lines = commands(&Traced::plain(format!("for m in {many}; do get $m; done")), &at(""), &[], &env("[]"));
+    assert!(lines.len() == 1 && lines[0].tokens[1].text.unknown().is_some());
+}
+
+#[test]
+fn a_function_is_read_where_it_is_called_and_nowhere_else() {
+    assert_eq!(
+        run("serve() {\n vllm serve \"$1\" --tp $2\n}\nunused() { vllm serve no/no; }\nserve a/b 2"),
+        [["vllm", "serve", "a/b", "--tp", "2"]]
+    );
+    assert_eq!(run("function f { x $1; }\ng() { f $2; }\ng a b; y"), [vec!["x", "b"], vec!["y"]]);
+    // A function that calls itself, or many that call each other twice, end.
+    assert!(run("f() { x; f; }\nf").len() <= 10);
+    let script = (0..40).map(|n| format!("f{n}() {{ f{}; f{}; }}\n", n + 1, n + 1)).collect::<Vec<_>>().concat();
+    assert!(run(&format!("f40() {{ x; }}\n{script}f0")).len() <= MAX_WORDS);
+}
+
+#[test]
+fn an_assignment_in_a_branch_that_contradicts_makes_the_variable_unknown() {
+    let unknown = |script: &str, list: &str| {
+        let env = env(list);
+        let lines = commands(&Traced::plain(script), &at(""), &[], &env);
+        let last = lines.last().unwrap().tokens.last().unwrap();
+        last.text.unknown().map_or_else(|| last.as_str().to_owned(), |unknown| unknown.why.to_owned())
+    };
+    let set = r#"[{"name":"M","value":"a/b"}]"#;
+    assert_eq!(unknown("if [ -z \"$M\" ]; then M=c/d; fi; x $M", set), "a/b");
+    assert_eq!(unknown("if [ -z \"$M\" ]; then M=c/d; fi; x $M", "[]"), "c/d");
+    assert_eq!(unknown("[ -n \"$M\" ] || M=c/d; x $M", set), "a/b");
+    assert_eq!(unknown("if [ $R = 1 ]; then M=c/d; else M=e/f; fi; x $M", "[]"), "undefined-variable");
+    assert_eq!(unknown("if [ $R = 1 ]; then M=c/d; fi; x $M", set), "undefined-variable");
+    assert_eq!(unknown("if [ $R = 1 ]; then M=a/b; fi; x $M", set), "a/b");
+    assert_eq!(unknown("case $R in a) M=c/d ;; *) M=e/f ;; esac; x $M", "[]"), "undefined-variable");
+}
+
+#[test]
+fn parts_of_values_are_certain_or_unknown() {
+    let env = env(
+        r#"[{"name":"P","value":"/m/org/name/"},{"name":"T","value":"img:v1"},{"name":"S","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]"#,
+    );
+    for (word, want) in [
+        ("${P%/}", "/m/org/name"),
+        ("${P#/m/}", "org/name/"),
+        ("${P##*/}", ""),
+        ("${T##*:}", "v1"),
+        ("${T%%:*}", "img"),
+        ("${T%:*}", "img"),
+        ("${P/org/own}", "/m/own/name/"),
+        ("${T:0:3}", "img"),
+        ("${T:4}", "v1"),
+        ("${T^^}", "IMG:V1"),
+        ("${T,,}", "img:v1"),
+        ("${T%[0-9]}", "${T}"),
+        ("${N:=a/b}", "a/b"),
+    ] {
+        let lines = commands(&Traced::plain(format!("x \"{word}\"")), &at(""), &[], &env);
+        let token = &lines[0].tokens[1];
+        assert_eq!(token.text.unknown().is_some(), want.contains('$'), "{word}");
+    }
+    let lines = commands(&Traced::plain("x ${S%/}; : ${N:=a/b}; y $N"), &at(""), &[], &env);
+    assert_eq!(lines[0].tokens[1].text.unknown().map(|unknown| unknown.why), Some("secret"));
+    assert_eq!(lines[2].tokens[1].as_str(), "a/b");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Fallback, MAX_NESTING, Part, Word, split_assignment};
+use super::{Edit, Fallback, MAX_NESTING, Part, Word, split_assignment};
 
 /// A place in a script.
 pub(super) struct Lexer<'a> {
@@ -26,6 +26,18 @@ impl<'a> Lexer<'a> {
                 Some(b' ' | b'\t' | b'\r') => self.at += 1,
                 Some(b'\\') if self.ahead(1) == Some(b'\n') => self.at += 2,
                 Some(b'\\') if self.ahead(1) == Some(b'\r') && self.ahead(2) == Some(b'\n') => self.at += 3,
+                _ => return,
+            }
+        }
+    }
+
+    /// Blanks, ends of lines and comments.
+    pub(super) fn blank_lines(&mut self) {
+        loop {
+            self.blanks();
+            match self.peek() {
+                Some(b'\n') => self.at += 1,
+                Some(b'#') => self.skip_line(),
                 _ => return,
             }
         }
@@ -75,13 +87,7 @@ impl<'a> Lexer<'a> {
                     self.depth -= 1;
                     return (Word { parts: parts.done(), range: start..self.at }, Some(elements));
                 }
-                b'\'' => {
-                    self.at += 1;
-                    let rest = &self.text[self.at..];
-                    let length = rest.find('\'').unwrap_or(rest.len());
-                    parts.text(&rest[..length], true);
-                    self.at += (length + 1).min(rest.len());
-                }
+                b'\'' => self.single_quoted(&mut parts),
                 b'"' => {
                     self.at += 1;
                     self.double_quoted(&mut parts);
@@ -134,6 +140,14 @@ impl<'a> Lexer<'a> {
                 parts.text(text, true);
             }
         }
+    }
+
+    fn single_quoted(&mut self, parts: &mut Parts) {
+        self.at += 1;
+        let rest = &self.text[self.at..];
+        let length = rest.find('\'').unwrap_or(rest.len());
+        parts.text(&rest[..length], true);
+        self.at += (length + 1).min(rest.len());
     }
 
     fn double_quoted(&mut self, parts: &mut Parts) {
@@ -276,20 +290,62 @@ impl<'a> Lexer<'a> {
         if rest.is_empty() {
             return Part::Variable { name, fallback: Fallback::None, quoted, all };
         }
-        let operator = rest.strip_prefix(':').unwrap_or(rest);
-        let alternative = operator.starts_with('+');
-        if self.depth >= MAX_NESTING || !operator.starts_with(['-', '=', '+']) {
-            return if operator.starts_with('?') {
-                Part::Variable { name, fallback: Fallback::None, quoted, all }
-            } else {
-                Part::Opaque { range: whole }
-            };
+        if self.depth >= MAX_NESTING {
+            return Part::Opaque { range: whole };
         }
-        let begin = inner.end - (operator.len() - 1);
-        let mut lexer = Lexer { text: &self.text[..inner.end], at: begin, depth: self.depth + 1 };
-        let word = lexer.default_word(quoted);
-        let fallback = if alternative { Fallback::Alternative(word) } else { Fallback::Default(word) };
+        let operator = rest.strip_prefix(':').unwrap_or(rest);
+        let start = inner.end - operator.len();
+        let fallback = match operator.bytes().next() {
+            Some(b'-') => Fallback::Default(self.inner_word(start + 1..inner.end, quoted)),
+            Some(b'=') => Fallback::Assigned(self.inner_word(start + 1..inner.end, quoted)),
+            Some(b'+') => Fallback::Alternative(self.inner_word(start + 1..inner.end, quoted)),
+            Some(b'?') => Fallback::None,
+            _ => match self.edit(inner.end - rest.len()..inner.end).filter(|_| !all) {
+                Some(edit) => Fallback::Edit(edit),
+                None => return Part::Opaque { range: whole },
+            },
+        };
         Part::Variable { name, fallback, quoted, all }
+    }
+
+    fn inner_word(&self, range: Range<usize>, quoted: bool) -> Word {
+        Lexer { text: &self.text[..range.end], at: range.start, depth: self.depth + 1 }.default_word(quoted)
+    }
+
+    /// An operator that changes the value.
+    fn edit(&self, range: Range<usize>) -> Option<Edit> {
+        let text = &self.text[range.clone()];
+        match text {
+            ",," => return Some(Edit::Lower),
+            "^^" => return Some(Edit::Upper),
+            _ => {}
+        }
+        let (operator, rest) = text.split_at_checked(1)?;
+        let longest = rest.starts_with(operator);
+        let begin = range.start + 1 + usize::from(longest);
+        match operator {
+            "%" | "#" => Some(Edit::Cut { front: operator == "#", longest, pattern: self.inner_word(begin..range.end, false) }),
+            "/" => {
+                let middle = self.text[begin..range.end].find('/').filter(|at| *at > 0);
+                let end = middle.map_or(range.end, |at| begin + at);
+                // An anchor or a pattern is not read.
+                let from = &self.text[begin..end];
+                if from.starts_with(['#', '%']) || from.contains(['*', '?', '[', '\\']) {
+                    return None;
+                }
+                let to = middle.map_or(range.end, |at| begin + at + 1);
+                Some(Edit::Replace { all: longest, from: self.inner_word(begin..end, false), to: self.inner_word(to..range.end, false) })
+            }
+            ":" => {
+                let (offset, length) = rest.split_once(':').map_or((rest, None), |(offset, length)| (offset, Some(length)));
+                let length = length.map(|length| length.trim().parse().ok());
+                if length == Some(None) {
+                    return None;
+                }
+                Some(Edit::Part { offset: offset.trim().parse().ok()?, length: length.flatten() })
+            }
+            _ => None,
+        }
     }
 
     /// The rest of the text as one word, in which blanks and operators are plain.
@@ -298,13 +354,7 @@ impl<'a> Lexer<'a> {
         let mut parts = Parts::default();
         while let Some(byte) = self.peek() {
             match byte {
-                b'\'' if !quoted => {
-                    self.at += 1;
-                    let rest = &self.text[self.at..];
-                    let length = rest.find('\'').unwrap_or(rest.len());
-                    parts.text(&rest[..length], true);
-                    self.at += (length + 1).min(rest.len());
-                }
+                b'\'' if !quoted => self.single_quoted(&mut parts),
                 b'"' => {
                     self.at += 1;
                     self.double_quoted(&mut parts);

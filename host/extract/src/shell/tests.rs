@@ -23,6 +23,8 @@ fn show(word: &Word) -> String {
             Part::Variable { name, fallback, .. } => match fallback {
                 Fallback::None => format!("<{name}>"),
                 Fallback::Default(word) => format!("<{name}|{}>", show(word)),
+                Fallback::Assigned(word) => format!("<{name}={}>", show(word)),
+                Fallback::Edit(_) => format!("<{name}~>"),
                 Fallback::Alternative(word) => format!("<{name}+{}>", show(word)),
             },
             Part::Opaque { .. } => "<?>".to_owned(),
@@ -55,7 +57,7 @@ fn comments_end_at_the_line_and_a_hash_inside_a_word_is_plain() {
 fn variables_are_kept_with_their_defaults() {
     assert_eq!(
         words(r#"x $A ${B} "${C:-org/m}" ${D:+y} ${E%/} ${F:?gone}"#),
-        [vec!["x", "<A>", "<B>", "<C|org/m>", "<D+y>", "<?>", "<F>"]]
+        [vec!["x", "<A>", "<B>", "<C|org/m>", "<D+y>", "<E~>", "<F>"]]
     );
     assert_eq!(words("x ${A:-${B:-c}}/d"), [vec!["x", "<A|<B|c>>/d"]]);
 }
@@ -84,6 +86,54 @@ fn bodies_of_structures_are_read_as_commands() {
         words("if [ -f x ]; then run a; else run b; fi\nwhile true; do c; done\n(d; { e; })"),
         [vec!["[", "-f", "x", "]"], vec!["run", "a"], vec!["run", "b"], vec!["true"], vec!["c"], vec!["d"], vec!["e"]]
     );
+}
+
+#[test]
+fn bodies_of_functions_and_loops_are_kept_apart() {
+    let commands = parse("f() {\n a 1\n { b; }\n}\nfunction g { c; }\nfor m in x y; do d $m; for n in z; do e; done; done\nf");
+    let inner = |command: &Simple| match &command.body {
+        Some(Body::Function { name, commands }) => (name.clone(), commands.len()),
+        Some(Body::Loop { commands, .. }) => (String::new(), commands.len()),
+        None => (command.words[0].literal().unwrap(), 0),
+    };
+    let found: Vec<_> = commands.iter().map(inner).collect();
+    assert_eq!(found, [("f".to_owned(), 2), ("g".to_owned(), 1), (String::new(), 2), ("f".to_owned(), 0)]);
+    // What is no function, or is never closed, is read as it stands.
+    assert_eq!(words("a (b)\n{ c; }"), [vec!["a"], vec!["b"], vec!["c"]]);
+    assert_eq!(words("f() { a\nb").len(), 3);
+    assert!(parse(&"for a in b; do ".repeat(50_000)).len() >= 50_000);
+    assert!(parse(&"f() { ".repeat(50_000)).len() >= 8);
+}
+
+#[test]
+fn patterns_of_a_case_are_no_commands() {
+    assert_eq!(
+        words("case \"$X\" in\n a|b) run a ;;\n (c) run c; more ;;\n *) run d\nesac\nend"),
+        [vec!["run", "a"], vec!["run", "c"], vec!["more"], vec!["run", "d"], vec!["end"]]
+    );
+    assert_eq!(words("case x"), [vec!["case", "x"]]);
+}
+
+#[test]
+fn commands_say_when_they_are_reached() {
+    let reached = |script: &str| {
+        let shown = parse(script).into_iter().map(|command| match command.reached {
+            Reached::Always => "always".to_owned(),
+            Reached::IfEmpty(name) => name,
+            Reached::Maybe => "maybe".to_owned(),
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(reached("a; if [ -z \"$M\" ]; then b; else c; fi; d"), "always always M maybe always");
+    assert_eq!(reached("if [ $R = x ]; then b; elif y; then c; fi; d"), "always maybe maybe maybe always");
+    assert_eq!(reached("[ -z \"$M\" ] && b; [ -n $M ] || c; [[ -n $M ]] && d"), "always M always M always maybe");
+    assert_eq!(reached("set -e && b && c; d || e"), "always always always always maybe");
+    assert_eq!(reached("case x in a) b ;; esac; c; while d; do e; done"), "maybe always always always");
+}
+
+#[test]
+fn a_redirection_into_a_process_is_left_out() {
+    assert_eq!(words("exec > >(tee log) 2>&1\na"), [vec!["exec"], vec!["a"]]);
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn every_refusal_says_what_to_do() {
     }
 }
 
-// B29
+// B29, B34
 #[test]
 fn a_bare_digest_in_a_status_is_an_image_id_and_no_manifest_digest() {
     let digest = Digest { algorithm: "sha256".to_owned(), hex: hex(64) };
@@ -220,7 +220,7 @@ fn a_bare_digest_in_a_status_is_an_image_id_and_no_manifest_digest() {
     assert!(matches!(ImageId::parse(&format!("r.io/a@sha256:{}", hex(64))), Some(ImageId::Manifest { .. })));
 }
 
-// B30
+// B30, B33
 #[test]
 fn a_repository_digest_is_of_an_index_or_a_manifest_and_never_equals_an_image_id() {
     let manifest = ImageId::parse(&format!("nginx@sha256:{}", hex(64))).unwrap();

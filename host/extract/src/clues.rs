@@ -1,0 +1,313 @@
+//! What a container says whose program and image nobody knows.
+//!
+//! Much of what runs models is built in house: an image of a private registry, a model in an option or a variable of a conventional
+//! name. One sign alone says nothing (`MODEL_NAME=x` on a web server, a GPU under a stress test), so signs are collected, and a model
+//! is believed in the company of another one: a variable of an engine or of the model hub, an accelerator, a name that speaks of AI,
+//! or a value that belongs to a known family of models. What is found so is inferred, never declared.
+
+use std::collections::{BTreeMap, HashSet};
+
+use aibom_facts::inventory::{Category, Role, Source};
+use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
+use serde::Deserialize;
+
+use crate::argv::base_name;
+use crate::env::Variable;
+use crate::images::{ImageMatch, Strength};
+use crate::options;
+use crate::reading::{Reader, Reading, RuntimeClaim, claim};
+use crate::rules::Does;
+use crate::said::Said;
+use crate::script::CommandLine;
+use crate::storage;
+use crate::text::{Token, Traced};
+
+/// Words of names and values, as data. All sets hold whole words.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(crate) struct ClueWords {
+    /// Ends of the names of variables that hold a model.
+    pub(crate) model_variables: HashSet<String>,
+    /// Words that make such a variable name something that is made or stored.
+    pub(crate) produced: HashSet<String>,
+    /// Words that make such a variable name a model of a hosted service.
+    pub(crate) hosted: HashSet<String>,
+    /// Words that tell the role of the model.
+    pub(crate) roles: BTreeMap<Role, Vec<String>>,
+    /// Words of variables that only programs around models read.
+    pub(crate) engines: HashSet<String>,
+    /// First words of variables that one runtime reads, with its name.
+    pub(crate) own_variables: BTreeMap<String, String>,
+    /// Variables of the libraries of model hubs.
+    pub(crate) hub: HashSet<String>,
+    /// Variables that by convention hold parameters of engines.
+    pub(crate) parameters: HashSet<String>,
+    /// Last words of variables that hold an address.
+    pub(crate) endpoints: HashSet<String>,
+    /// Words of images and programs that speak of AI.
+    pub(crate) words: HashSet<String>,
+    /// Words of images and programs of which two speak of AI.
+    pub(crate) half_words: HashSet<String>,
+    /// Families of models, as names begin.
+    pub(crate) families: Vec<String>,
+    /// Words that tell what is done, by category; the first category that has one counts.
+    pub(crate) categories: BTreeMap<Category, HashSet<String>>,
+}
+
+/// What the variables and the resources of a container show.
+#[derive(Default)]
+struct Signs<'a> {
+    /// The program works with models, whichever they are.
+    certain: bool,
+    /// It works with models if it names one.
+    likely: bool,
+    /// It has the address of something.
+    calls: bool,
+    /// It has an accelerator.
+    device: bool,
+    models: Vec<(Option<Role>, &'a Variable)>,
+}
+
+impl Reader<'_> {
+    /// Reads signs, when nothing else has shown what the container does.
+    pub(crate) fn clues(&self, lines: &[CommandLine], images: &[ImageMatch], out: &mut Reading) {
+        let words = &self.rules.conventions.clues;
+        let mut signs = self.signs(words);
+        let spoken = self.spoken(lines);
+        let said = |set: &HashSet<String>| spoken.iter().any(|word| set.contains(word));
+        let library = images.iter().any(|found| found.strength > Strength::Weak);
+        let halves = spoken.iter().filter(|word| words.half_words.contains(*word)).count();
+        signs.certain |= library || halves > 1 || said(&words.words);
+        signs.likely |= signs.certain || signs.device || !images.is_empty();
+        let hits: Vec<_> = lines.iter().flat_map(|line| options::parse(&line.tokens, &[&self.rules.unknown], &[]).hits).collect();
+        let named = hits.iter().any(options::Hit::is_model);
+        if !signs.certain && signs.models.is_empty() && !named {
+            return;
+        }
+        let mut values: Vec<&str> = hits.iter().filter(|hit| hit.is_model()).flat_map(|hit| &hit.values).map(Token::as_str).collect();
+        values.extend(signs.models.iter().map(|(_, variable)| variable.value.text.as_str()));
+        let known = signs.likely || values.iter().any(|value| of_a_family(words, value));
+        if !known {
+            return;
+        }
+        // A library alone trains, as far as nothing says otherwise.
+        let otherwise = if library { Category::Training } else { Category::Inference };
+        let category = CATEGORIES.into_iter().find(|category| words.categories.get(category).is_some_and(said)).unwrap_or(otherwise);
+        let role = match category {
+            Category::Training | Category::FineTuning => Role::Base,
+            Category::Gateway => Role::Target,
+            _ if signs.device || !signs.calls => Role::Main,
+            _ => Role::Target,
+        };
+        let does = match (category, role) {
+            (Category::Gateway, _) => Does::Route,
+            (_, Role::Target) => Does::Measure,
+            (Category::DataPreparation, _) => Does::Fetch,
+            _ => Does::Run,
+        };
+        let mut guesses: Vec<(u8, &Variable)> = Vec::new();
+        let mut found = Reading::default();
+        let second = signs.models.iter().filter(|(role, _)| role.is_none()).count() > 1;
+        for (spoken, variable) in &signs.models {
+            let judge = category == Category::Evaluation && second && is_hosted(words, &variable.name);
+            match spoken.or(judge.then_some(Role::Judge)) {
+                None => guesses.extend(self.rank(&variable.value).map(|rank| (rank, *variable))),
+                Some(role) => self.second_model(variable, role, &mut found),
+            }
+        }
+        // A bare name beside a better one is the name it is served or called by.
+        guesses.sort_by_key(|(rank, _)| *rank);
+        let located = guesses.first().is_some_and(|(rank, _)| *rank < NAME)
+            || hits
+                .iter()
+                .filter(|hit| hit.is_model())
+                .flat_map(|hit| &hit.values)
+                .any(|value| self.rank(&value.text).is_some_and(|rank| rank < NAME));
+        let mut said = Said::default();
+        for hit in hits {
+            said.option(hit);
+        }
+        for (_, variable) in guesses.into_iter().filter(|(rank, _)| !located || *rank != NAME) {
+            said.guess(variable);
+        }
+        said.claims(self, false, role, does, &mut found);
+        found.silent = None;
+        if !signs.certain && found.models.is_empty() && found.unresolved.is_empty() {
+            return;
+        }
+        if does == Does::Run && named && !signs.calls {
+            self.runtime_by_variable(words, out);
+        }
+        // What the image says goes first.
+        if out.categories.is_empty() {
+            out.categories.push(category);
+        }
+        out.does = out.does.or(Some(does));
+        out.models.append(&mut found.models);
+        out.unresolved.append(&mut found.unresolved);
+    }
+
+    fn signs(&self, words: &ClueWords) -> Signs<'_> {
+        let mut signs =
+            Signs { device: self.container.resources.is_some_and(|place| storage::asks_for_device(self.rules, place)), ..Signs::default() };
+        for variable in self.container.env.iter() {
+            let name = variable.name.as_str();
+            signs.certain |= words.hub.contains(name);
+            signs.likely |= words.parameters.contains(name);
+            let mut last = "";
+            for word in name.split('_') {
+                signs.certain |= words.engines.contains(word);
+                last = word;
+            }
+            signs.calls |= words.endpoints.contains(last) && !variable.secret;
+            if !variable.secret && !variable.value.text.is_empty() && holds_a_model(words, name) {
+                signs.models.push((role_of(words, name), variable));
+            }
+        }
+        signs
+    }
+
+    /// Words of the image, of the programs, and, where a placeholder stands for the image or nothing does, of the names around.
+    fn spoken(&self, lines: &[CommandLine]) -> HashSet<String> {
+        let mut out = HashSet::new();
+        let mut add = |text: &str| split_words(text, &mut out);
+        match (self.image, &self.container.image) {
+            (Some(image), _) => {
+                let generic = |segment: &&str| self.rules.conventions.generic_segments.iter().any(|known| known == segment);
+                let mut segments = image.repository.rsplit('/');
+                let last = segments.next().unwrap_or_default();
+                add(last);
+                if generic(&last) {
+                    add(segments.next().unwrap_or_default());
+                }
+            }
+            (None, Some(written)) => add(written.text.rsplit_once(':').map_or(written.text.as_str(), |(name, _)| name)),
+            (None, None) => {}
+        }
+        for line in lines {
+            // The program, and what an interpreter runs.
+            for token in line.tokens.iter().take(3).filter(|token| !token.as_str().starts_with('-')).take(2) {
+                add(base_name(token.as_str()));
+            }
+        }
+        if self.image.is_none() {
+            add(&self.container.name);
+            add(self.workload);
+        }
+        out
+    }
+
+    /// How well a value names a model, the best first; none for what names none, such as the directory `/models`.
+    fn rank(&self, value: &Traced) -> Option<u8> {
+        if value.unknown().is_some() {
+            return Some(NAME + 1);
+        }
+        match ModelReference::parse(&value.text).map(|parsed| parsed.reference) {
+            Ok(ModelReference::Hub { .. }) => Some(0),
+            Ok(ModelReference::Uri(_)) => Some(1),
+            Ok(ModelReference::Path(path)) => {
+                let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_lowercase();
+                let speaks = !matches!(last.as_str(), "" | "." | "..") && !self.rules.conventions.generic_directories.contains(&last);
+                speaks.then_some(2)
+            }
+            Ok(ModelReference::Name(_)) => Some(NAME),
+            Err(NotAModel::Unexpanded | NotAModel::Placeholder) => Some(NAME + 1),
+            Err(_) => None,
+        }
+    }
+
+    /// The runtime whose own variables a server has.
+    fn runtime_by_variable(&self, words: &ClueWords, out: &mut Reading) {
+        for variable in self.container.env.iter() {
+            let Some((first, _)) = variable.name.split_once('_') else { continue };
+            if let Some(runtime) = words.own_variables.get(first).and_then(|name| self.rules.index(name))
+                && !out.runtimes.iter().any(|known| known.runtime == runtime)
+            {
+                let name = &self.rules.runtimes[runtime].name;
+                let evidence = self.evidence(&variable.at, Source::EnvVar, name, &variable.name);
+                out.runtimes.push(RuntimeClaim { runtime, evidence, version: None });
+            }
+        }
+    }
+
+    /// A model beside the main one.
+    fn second_model(&self, variable: &Variable, role: Role, out: &mut Reading) {
+        if self.rank(&variable.value).is_some_and(|rank| rank <= NAME)
+            && let Ok(parsed) = ModelReference::parse(&variable.value.text)
+        {
+            let id = parsed.reference.id();
+            out.models.push(claim(parsed, role, vec![self.evidence(&variable.at, Source::EnvVarConvention, id, &variable.name)]));
+        }
+    }
+}
+
+/// The words of a name in lower case, without the numbers behind them: at signs, and where a capital begins a word.
+fn split_words(text: &str, out: &mut HashSet<String>) {
+    let mut add = |word: &str| {
+        let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        if word.len() > 1 {
+            out.insert(word.to_ascii_lowercase());
+        }
+    };
+    for name in text.split(|c: char| !c.is_ascii_alphanumeric()) {
+        let bytes = name.as_bytes();
+        let mut start = 0;
+        for at in 1..bytes.len() {
+            let next_is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+            if bytes[at].is_ascii_uppercase() && (!bytes[at - 1].is_ascii_uppercase() || next_is_lower) {
+                add(&name[start..at]);
+                start = at;
+            }
+        }
+        add(&name[start..]);
+    }
+}
+
+/// Categories that words tell, in the order in which they count.
+const CATEGORIES: [Category; 8] = [
+    Category::Evaluation,
+    Category::Benchmark,
+    Category::FineTuning,
+    Category::Training,
+    Category::DataPreparation,
+    Category::Agent,
+    Category::Gateway,
+    Category::Inference,
+];
+
+/// Whether a variable of this name holds a model that is used: it ends with the words of one, and none says that it is made.
+fn holds_a_model(words: &ClueWords, name: &str) -> bool {
+    let starts = std::iter::once(0).chain(name.match_indices('_').map(|(at, _)| at + 1));
+    starts.into_iter().any(|start| words.model_variables.contains(&name[start..]))
+        && !name.split('_').any(|word| words.produced.contains(word))
+}
+
+fn role_of(words: &ClueWords, name: &str) -> Option<Role> {
+    let spoken = |list: &Vec<String>| name.split('_').any(|word| list.iter().any(|known| known == word));
+    words.roles.iter().find(|(_, list)| spoken(list)).map(|(role, _)| *role)
+}
+
+fn is_hosted(words: &ClueWords, name: &str) -> bool {
+    name.split('_').any(|word| words.hosted.contains(word))
+}
+
+/// A repository or a name with a number whose name begins with that of a family.
+fn of_a_family(words: &ClueWords, text: &str) -> bool {
+    let id = match ModelReference::parse(text) {
+        Ok(ParsedModel { reference: ModelReference::Hub { name, .. }, .. }) => name,
+        Ok(ParsedModel { reference: ModelReference::Name(name), .. }) if name.bytes().any(|b| b.is_ascii_digit()) => name,
+        _ => return false,
+    };
+    let id = id.to_ascii_lowercase();
+    words
+        .families
+        .iter()
+        .any(|family| id.strip_prefix(family.as_str()).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic())))
+}
+
+/// Rank of a bare name, by [`Reader::rank`].
+const NAME: u8 = 3;
+
+#[cfg(test)]
+#[path = "clues/tests.rs"]
+mod tests;

@@ -1,0 +1,132 @@
+use std::collections::BTreeSet;
+
+use aibom_facts::inventory::{Category, Confidence};
+
+use crate::tests::{names, only, pod, runtimes, unresolved};
+
+const BASE: &str = "/spec/template/spec/containers/0";
+
+#[test]
+fn a_model_in_a_variable_needs_another_sign() {
+    for alone in [
+        "{name: a, image: 'acme/app:1', env: [{name: MODEL_NAME, value: x}]}",
+        "{name: a, image: 'acme/app:1', env: [{name: MODEL_ID, value: org/m}]}",
+        "{name: a, image: 'acme/app:1', command: [app, --model, resnet]}",
+        "{name: a, image: 'acme/app:1', env: [{name: MODEL_ID, valueFrom: {configMapKeyRef: {name: c, key: k}}}]}",
+        "{name: a, image: 'acme/app:1', resources: {limits: {nvidia.com/gpu: 1}}}",
+        "{name: a, image: 'acme/app:1', env: [{name: DATA_MODEL, value: v1/orders}, {name: GPT, value: x}], resources: {limits: {nvidia.com/gpu: 1}}}",
+    ] {
+        let found = pod(&[alone]);
+        assert!(!found.is_ai() && found.models.is_empty() && found.unresolved.is_empty(), "{alone}: {:?}", names(&found));
+    }
+    for together in [
+        "{name: a, image: 'acme/app:1', env: [{name: MODEL_ID, value: org/m}, {name: HF_TOKEN, valueFrom: {secretKeyRef: {name: s, key: k}}}]}",
+        "{name: a, image: 'acme/app:1', env: [{name: MODEL_ID, value: org/m}, {name: MODEL_NAME, value: m}, {name: TENSOR_PARALLEL_SIZE, value: '2'}]}",
+        "{name: a, image: 'acme/app:1', env: [{name: MODEL_ID, value: org/m}], resources: {limits: {nvidia.com/gpu: 1}}}",
+        "{name: a, image: 'acme/llm-app:1', env: [{name: MODEL, value: org/m}]}",
+        "{name: a, image: 'acme/llm-app:1', command: [python, app.py, --model-name, org/m]}",
+        "{name: a, image: 'acme/app:1', command: [python, serve_llm.py, --model, org/m]}",
+    ] {
+        let found = pod(&[together]);
+        assert!(found.is_ai(), "{together}");
+        assert_eq!(names(&found), ["main org/m"], "{together}");
+        assert!(runtimes(&found).is_empty(), "{together}");
+    }
+    let found = pod(&["{name: a, image: 'acme/app:1', env: [{name: MODEL_ID, value: acme/Llama-4-tiny}]}"]);
+    assert_eq!((names(&found), only(&found).finding.confidence), (vec!["main acme/Llama-4-tiny".to_owned()], Confidence::Inferred));
+}
+
+#[test]
+fn what_is_made_is_no_model_in_use() {
+    let found = pod(&[
+        "{name: a, image: 'acme/sft:1', env: [{name: HF_TOKEN, value: x}, {name: BASE_MODEL, value: org/m}, {name: NEW_MODEL, value: org/new}, {name: OUTPUT_MODEL_PATH, value: /out/m}]}",
+    ]);
+    assert_eq!(names(&found), ["base org/m"]);
+    assert_eq!(found.categories, BTreeSet::from([Category::FineTuning]));
+}
+
+#[test]
+fn a_client_calls_the_model_that_it_names() {
+    let found = pod(&[
+        "{name: a, image: 'acme/asker:1', command: [python3, ask.py], env: [{name: VLLM_MODEL_NAME, value: small}, {name: VLLM_URL, value: 'http://vllm:8000'}]}",
+    ]);
+    assert_eq!(names(&found), ["target small"]);
+    assert!(found.services.is_empty() && runtimes(&found).is_empty());
+    let found = pod(&[
+        "{name: a, image: 'python:3', command: [python3, calibrate.py], env: [{name: VLLM_ENDPOINT, value: x}, {name: MODEL_NAME, value: '${MODEL_NAME}'}]}",
+    ]);
+    assert_eq!(unresolved(&found), [format!("model template {BASE}/env/1/value ")]);
+    assert_eq!(found.categories, BTreeSet::from([Category::Benchmark]));
+}
+
+#[test]
+fn the_model_of_a_hosted_service_grades_an_evaluation() {
+    let found = pod(&[
+        "{name: a, image: 'acme/mt-eval:1', env: [{name: MODEL_NAME, value: org/m}, {name: JUDGE_URL, value: 'https://x.openai.azure.com'}, {name: AZURE_OPENAI_DEPLOYMENT, value: gpt-9}]}",
+    ]);
+    assert_eq!(names(&found), ["judge gpt-9", "target org/m"]);
+    assert_eq!(found.categories, BTreeSet::from([Category::Evaluation]));
+}
+
+#[test]
+fn second_models_in_variables_have_the_roles_of_their_names() {
+    let found = pod(&[
+        "{name: a, image: 'acme/rag:1', env: [{name: EMBEDDING_MODEL, value: org/e}, {name: RERANKER_MODEL_NAME, value: org/r}, {name: LLM_MODEL_ID, value: org/m}, {name: MODEL_DIR, value: /models}]}",
+    ]);
+    assert_eq!(names(&found), ["embedding org/e", "main org/m", "reranker org/r"]);
+}
+
+#[test]
+fn a_model_from_elsewhere_is_unresolved_in_the_company_of_parameters() {
+    let found = pod(&[
+        "{name: a, image: 'replaced-by-kustomize', env: [{name: MODEL_ID, valueFrom: {configMapKeyRef: {name: c, key: k}}}, {name: MAX_MODEL_LEN, value: '1'}]}",
+    ]);
+    assert!(found.is_ai());
+    let models: Vec<_> = unresolved(&found).into_iter().filter(|line| line.starts_with("model")).collect();
+    assert_eq!(models, [format!("model configmap {BASE}/env/0/valueFrom/configMapKeyRef c")]);
+}
+
+#[test]
+fn names_speak_only_where_nothing_else_does() {
+    assert!(pod(&["{name: llm-coordinator, image: '${IMAGE}'}"]).is_ai());
+    assert!(!pod(&["{name: llm-coordinator, image: 'acme/web:1'}"]).is_ai());
+    assert!(!pod(&["{name: llm-cache, image: 'redis:7'}"]).is_ai());
+    assert!(pod(&["{name: a, image: 'acme/llm-console:1'}"]).is_ai());
+}
+
+#[test]
+fn a_directory_that_says_nothing_is_no_model() {
+    let found = pod(&["{name: a, image: 'acme/llm:1', env: [{name: MODEL_PATH, value: /models}]}"]);
+    assert!(found.is_ai() && found.models.is_empty());
+    let found = pod(&["{name: a, image: 'acme/llm:1', env: [{name: MODEL_PATH, value: /models/m-7b}, {name: MODEL_NAME, value: m-7b}]}"]);
+    assert_eq!(names(&found), ["main /models/m-7b"]);
+}
+
+#[test]
+fn words_begin_at_signs_and_at_capitals() {
+    let words = |text: &str| {
+        let mut out = std::collections::HashSet::new();
+        super::split_words(text, &mut out);
+        out.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(words("Gemma3LLMTrain.py"), "gemma llm py train");
+    assert_eq!(words("my_app-v2/x"), "app my");
+    assert_eq!(words("ÄöLLM"), "llm");
+}
+
+#[test]
+fn a_server_of_an_unknown_image_is_known_by_the_variables_of_its_engine() {
+    let found = pod(&["{name: a, image: 'acme/serve:1', args: [--model, org/m], env: [{name: VLLM_SKIP_WARMUP, value: 'true'}]}"]);
+    assert_eq!((names(&found), runtimes(&found)), (vec!["main org/m".to_owned()], vec!["vllm"]));
+    assert_eq!(found.runtimes[0].finding.evidence[0].by, "VLLM_SKIP_WARMUP");
+    let found = pod(&["{name: a, image: 'acme/ask:1', args: [--model, org/m], env: [{name: VLLM_URL, value: 'http://vllm'}]}"]);
+    assert_eq!((names(&found), runtimes(&found).len()), (vec!["target org/m".to_owned()], 0));
+}
+
+#[test]
+fn one_common_word_says_nothing_and_two_of_them_do() {
+    assert!(!pod(&["{name: a, image: 'acme/train-timetable:1'}"]).is_ai());
+    assert!(!pod(&["{name: a, image: 'acme/model-shop:1'}"]).is_ai());
+    let found = pod(&["{name: a, image: 'acme/churn-ml:1', command: [python, -m, churn.train]}"]);
+    assert_eq!(found.categories, BTreeSet::from([Category::Training]));
+}
