@@ -264,15 +264,38 @@ impl Head {
         let base = base_name(word);
         let named = |names: &[String]| names.iter().any(|name| name == base).then_some(EXACT);
         let scripts = || launcher.scripts.iter().filter_map(|pattern| script_fits(pattern, word)).max();
+        let rest = &tokens[self.at + 1..];
+        let served = || {
+            let app = |word: &Token| launcher.apps.iter().any(|app| app == word.as_str());
+            (APPLICATION_SERVERS.contains(&base) && rest.iter().any(app)).then_some(EXACT)
+        };
         let start = match self.kind {
-            None | Some(Python::Script(_)) => named(&launcher.programs).max(scripts()),
-            Some(Python::Module(_)) => launcher.modules.iter().any(|name| name == word).then_some(EXACT),
+            None | Some(Python::Script(_)) => named(&launcher.programs).max(scripts()).or_else(served),
+            Some(Python::Module(_)) => launcher.modules.iter().any(|name| name == word).then_some(EXACT).or_else(served),
             Some(Python::Code(_) | Python::Input) => None,
         }?;
-        let rest = &tokens[self.at + 1..];
+        if launcher.with.as_ref().is_some_and(|with| !is_with(rest, with)) {
+            return None;
+        }
+        let start = start + 12 * usize::from(launcher.with.is_some());
         let followed = rest.len() >= launcher.words.len() && launcher.words.iter().zip(rest).all(|(want, have)| want == have.as_str());
         let any = |wanted: bool, is: fn(&str) -> bool| !wanted || rest.iter().any(|token| is(token.as_str()));
         (followed && any(launcher.hub_only, on_hub) && any(launcher.weights_only, is_weights)).then(|| start + launcher.words.len() * 8)
+    }
+}
+
+/// Web servers that are given an application of Python.
+const APPLICATION_SERVERS: [&str; 5] = ["uvicorn", "gunicorn", "hypercorn", "granian", "daphne"];
+
+/// Whether an option, an option with its value or a part of a word is among the words.
+fn is_with(words: &[Token], with: &str) -> bool {
+    let texts = || words.iter().map(Token::as_str);
+    match (with.starts_with('-'), with.split_once('=')) {
+        (false, _) => texts().any(|text| text.contains(with)),
+        (true, None) => texts().any(|text| text.split_once('=').map_or(text, |(name, _)| name) == with),
+        (true, Some((name, value))) => {
+            texts().any(|text| text == with) || words.windows(2).any(|pair| pair[0].as_str() == name && pair[1].as_str() == value)
+        }
     }
 }
 

@@ -126,7 +126,10 @@ impl Rules {
                     && path.len() == canonical.segments.len()
                     && ends_with(&path, &canonical.segments, Some(&self.variant))
             } else {
-                path.len() >= 2 && !repository.exact && ends_with(&path, &canonical.segments, Some(&self.variant))
+                path.len() >= 2
+                    && !repository.exact
+                    && path.iter().any(|segment| !segment.contains('*'))
+                    && ends_with(&path, &canonical.segments, Some(&self.variant))
             };
             if !hit {
                 continue;

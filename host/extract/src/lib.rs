@@ -29,6 +29,7 @@ mod env;
 mod explain;
 mod images;
 mod items;
+mod json;
 mod merge;
 mod mounted;
 mod options;

@@ -3,6 +3,7 @@
 use aibom_facts::model::ModelReference;
 
 use crate::images::matches;
+use crate::json;
 use crate::rules::{Condition, Meaning, Positional, Runtime, Shape, Use, Values, fold};
 use crate::text::{Token, Traced};
 
@@ -32,7 +33,18 @@ impl Hit {
 
 fn lookup<'r>(tables: &[&'r Runtime], option: &str) -> Option<&'r Meaning> {
     let folded = fold(option);
-    tables.iter().find_map(|table| table.options.get(&folded))
+    let exact = tables.iter().find_map(|table| table.options.get(&folded));
+    exact.or_else(|| tables.iter().filter(|table| table.abbreviations).find_map(|table| abbreviated(table, &folded)))
+}
+
+/// The one meaning that all long options have that begin so. Three letters are the least that people write.
+fn abbreviated<'r>(table: &'r Runtime, option: &str) -> Option<&'r Meaning> {
+    if !option.starts_with("--") || option.len() < 5 {
+        return None;
+    }
+    let mut found = table.options.iter().filter(|(name, _)| name.starts_with(option)).map(|(_, meaning)| meaning);
+    let first = found.next()?;
+    found.all(|other| other == first).then_some(first)
 }
 
 /// `--a.b`: the member `b` of the JSON option `--a`.
@@ -179,6 +191,18 @@ impl Parser<'_, '_> {
                         index += 1;
                     }
                 }
+                Values::Pairs => {
+                    if let [first, second, ..] = &tokens[index..]
+                        && !is_option(first)
+                        && !is_option(second)
+                    {
+                        let mut text = first.text.clone();
+                        text.push("=");
+                        text.append(&second.text);
+                        found.push(Token { text, ..second.clone() });
+                        index += 2;
+                    }
+                }
             }
             if matches!(meaning, Meaning::Members(_)) {
                 while let Some(next) = tokens.get(index).filter(|next| !is_option(next) && next.as_str().contains('=')) {
@@ -321,6 +345,9 @@ pub(crate) fn split(token: Token, shape: &Shape) -> Vec<Token> {
     if let Some(key) = &shape.json_list {
         return in_list(token, key);
     }
+    if let Some(path) = shape.listing() {
+        return json::texts(token.as_str(), path).iter().map(|text| inside(&token, text)).collect();
+    }
     let Some(separator) = shape.split.filter(|_| !token.as_str().starts_with('{')) else { return vec![token] };
     let text = token.as_str();
     let mut out = Vec::new();
@@ -362,11 +389,27 @@ fn in_list(token: Token, key: &str) -> Vec<Token> {
     entries.iter().filter_map(name).map(|name| inside(&token, &name)).collect()
 }
 
+/// The fact in a value, with the words of the program put into what they stand for. None for a word that names nothing.
+pub(crate) fn settled(token: &Token, shape: &Shape) -> Option<(Option<String>, Token)> {
+    let (name, mut token) = shaped(token, shape)?;
+    if let Some(end) = shape.cut.and_then(|cut| token.as_str().rfind(cut)) {
+        token.text = token.text.slice(0..end);
+    }
+    if shape.except.iter().any(|word| word == token.as_str()) {
+        return None;
+    }
+    if shape.means.is_empty() || token.text.is_unknown() {
+        return Some((name, token));
+    }
+    let meant = shape.means.get(token.as_str())?;
+    Some((name, inside(&token, meant)))
+}
+
 /// The fact in a value, by its shape: the member of a JSON object, or the right-hand side of `name=value`. The first is the name that
 /// goes with it.
-pub(crate) fn shaped(token: &Token, shape: &Shape) -> Option<(Option<String>, Token)> {
+fn shaped(token: &Token, shape: &Shape) -> Option<(Option<String>, Token)> {
     let text = token.as_str();
-    if let Some(path) = &shape.json {
+    if let Some(path) = shape.json.as_ref().filter(|_| shape.listing().is_none()) {
         if token.text.unknown().is_some() && !text.trim_start().starts_with('{') {
             return Some((None, token.clone()));
         }

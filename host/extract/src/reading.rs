@@ -159,13 +159,13 @@ impl<'a> Reader<'a> {
         self.note(&class, images, &program, does);
         let active: Vec<&Launch<'_>> = program.launches.iter().filter(|launch| Some(launch.does) == does).collect();
         for launch in &active {
-            self.launched(launch, infrastructure, &mut out);
+            self.launched(launch, images, infrastructure, &mut out);
         }
         // What a script downloads before it serves is where the served model comes from.
         let started = program.launches.iter().chain(&program.hooked);
         for launch in started.filter(|launch| launch.does == Does::Fetch && does == Some(Does::Run)) {
             let mut fetched = Reading::default();
-            self.launched(launch, infrastructure, &mut fetched);
+            self.launched(launch, images, infrastructure, &mut fetched);
             out.models.append(&mut fetched.models);
             out.datasets.append(&mut fetched.datasets);
         }
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
             argv::unwrap(self.rules, CommandLine::plain(command.into_iter().chain(args).collect()), &container.env)
         };
         // A program that is computed is taken for the image's own.
-        let own = images.iter().find_map(|found| self.rules.runtimes[found.runtime].images.entrypoint.first());
+        let own = images.first().and_then(|found| self.rules.runtimes[found.runtime].images.entrypoint.first());
         for mut line in lines {
             if let (Some(first), Some(own)) = (line.tokens.first_mut().filter(|first| first.text.is_unknown()), own) {
                 first.text = Traced::plain(own);
@@ -300,8 +300,8 @@ impl<'a> Reader<'a> {
             return lines;
         }
         let entrypoint =
-            images.iter().filter(|found| found.strength > Strength::Weak).map(|found| &self.rules.runtimes[found.runtime].images);
-        if let Some(own) = entrypoint.into_iter().find(|own| !own.entrypoint.is_empty()) {
+            images.first().filter(|found| found.strength > Strength::Weak).map(|found| &self.rules.runtimes[found.runtime].images);
+        if let Some(own) = entrypoint.filter(|own| !own.entrypoint.is_empty()) {
             let at = self.container.image.as_ref().map(|image| image.at.clone()).unwrap_or_default();
             let arguments: &[String] = if plain.tokens.is_empty() { &own.arguments } else { &[] };
             let prefix = own.entrypoint.iter().chain(arguments).map(|word| Token {
@@ -309,7 +309,7 @@ impl<'a> Reader<'a> {
                 at: at.clone(),
                 source: Source::ImagePattern,
             });
-            return vec![CommandLine::plain(prefix.chain(plain.tokens).collect())];
+            return argv::unwrap(self.rules, CommandLine::plain(prefix.chain(plain.tokens).collect()), env);
         }
         // One argument with blanks is a script for the shell that an operator puts in front.
         if let [only] = plain.tokens.as_slice()
@@ -453,15 +453,20 @@ impl<'a> Reader<'a> {
     }
 
     /// A recognised program.
-    fn launched(&self, launch: &Launch<'a>, infrastructure: bool, out: &mut Reading) {
+    fn launched(&self, launch: &Launch<'a>, images: &[ImageMatch], infrastructure: bool, out: &mut Reading) {
         let rule = &self.rules.runtimes[launch.runtime];
         let launcher = launch.launcher;
         let engine = launcher.engine.as_deref().and_then(|name| self.rules.index(name));
-        let mut tables: Vec<&Runtime> = vec![rule];
+        // What the image packages the program as may know more variables.
+        let packages = images.iter().map(|found| found.runtime).filter(|index| *index != launch.runtime);
+        let mut tables: Vec<&Runtime> =
+            packages.filter(|index| self.rules.shown(*index) == launch.runtime).map(|index| &self.rules.runtimes[index]).collect();
+        tables.push(rule);
+        tables.extend(rule.shows.as_ref().map(|_| &self.rules.runtimes[self.rules.shown(launch.runtime)]));
         tables.extend(engine.map(|index| &self.rules.runtimes[index]));
         tables.extend(rule.shares.iter().filter_map(|name| self.rules.runtime(name)));
         if launch.does == Does::Run && !infrastructure {
-            let shown = (!launcher.anonymous).then_some((launch.runtime, &launch.word));
+            let shown = (!launcher.anonymous).then(|| (self.rules.shown(launch.runtime), &launch.word));
             let engine = engine.map(|engine| (engine, &launch.word));
             for (runtime, word) in shown.into_iter().chain(engine).chain(launch.carriers.iter().map(|(carrier, word)| (*carrier, word))) {
                 let by = if word.text == launch.word.text { &launch.by } else { word.as_str() };
@@ -512,7 +517,7 @@ impl<'a> Reader<'a> {
         let Work { mut role, does, mut category } = work;
         for hit in &parsed.hits {
             for hint in tables.iter().flat_map(|table| &table.roles) {
-                let same = crate::rules::fold(&hint.option) == crate::rules::fold(&hit.by);
+                let same = hint.option.as_ref().is_some_and(|option| crate::rules::fold(option) == crate::rules::fold(&hit.by));
                 if same
                     && (hint.values.is_empty()
                         || hit.values.first().is_some_and(|value| hint.values.iter().any(|word| word == value.as_str())))
@@ -520,6 +525,13 @@ impl<'a> Reader<'a> {
                 {
                     role = hint.role;
                 }
+            }
+        }
+        for hint in tables.iter().flat_map(|table| &table.roles).filter(|_| role == Role::Main) {
+            let variable = hint.variable.as_ref().and_then(|name| self.container.env.get(name));
+            if variable.is_some_and(|variable| !variable.secret && hint.values.contains(&variable.value.text)) {
+                role = hint.role;
+                break;
             }
         }
         for hit in self.options_in_variables(tables).into_iter().chain(parsed.hits.iter().cloned()) {

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::builtin;
 use crate::clues::ClueWords;
 
+mod check;
 mod choices;
 mod images;
 mod launchers;
@@ -121,8 +122,12 @@ pub struct Launcher {
     pub calls: Vec<String>,
     /// Package that the code of a call must import.
     pub imports: Option<String>,
+    /// Applications that a web server for Python is given: `package.module:name`.
+    pub apps: Vec<String>,
     /// Words that must follow.
     pub words: Vec<String>,
+    /// What must be among the words behind: an option, an option with its value (`--a=b`), or a part of any other word.
+    pub with: Option<String>,
     /// What it does, when not what the runtime does.
     pub does: Option<Does>,
     /// Category, when not the runtime's.
@@ -162,7 +167,11 @@ pub struct Implied {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RoleHint {
     /// Name of the option.
-    pub option: String,
+    #[serde(default)]
+    pub option: Option<String>,
+    /// Name of the variable, when it is none.
+    #[serde(default)]
+    pub variable: Option<String>,
     /// Values that say so; empty for a switch.
     #[serde(default)]
     pub values: Vec<String>,
@@ -191,6 +200,12 @@ struct File {
     catalogue: bool,
     #[serde(default)]
     helpers: bool,
+    #[serde(default)]
+    shows: Option<String>,
+    #[serde(default)]
+    abbreviations: bool,
+    #[serde(default)]
+    twins: Vec<String>,
     #[serde(default)]
     images: Images,
     #[serde(default)]
@@ -259,6 +274,10 @@ pub struct Runtime {
     pub catalogue: bool,
     /// The scripts that it starts read the conventional variables.
     pub helpers: bool,
+    /// The runtime that the inventory has for it, and whose options and variables it takes too.
+    pub shows: Option<String>,
+    /// It takes the beginning of a long option's name for the option.
+    pub abbreviations: bool,
     /// Images.
     pub images: Images,
     /// Ways to start it.
@@ -416,6 +435,7 @@ impl Rules {
         let mut services = ("services.yaml", builtin::SERVICES);
         let mut runtimes = Vec::new();
         let mut by_name = HashMap::new();
+        let mut owners = check::Owners::default();
         let mut origins: Vec<(String, String)> = Vec::new();
         for (name, text) in files {
             match name {
@@ -423,6 +443,7 @@ impl Rules {
                 "services.yaml" => services = (name, text),
                 _ => {
                     let file: File = read(name, text)?;
+                    owners.add(name, &file)?;
                     for known in std::iter::once(&file.name).chain(&file.aliases) {
                         if by_name.insert(known.clone(), runtimes.len()).is_some() {
                             return Err(RulesError::Twice { file: name.to_owned(), name: known.clone() });
@@ -484,6 +505,11 @@ impl Rules {
         counted.into_iter().filter_map(enough).collect()
     }
 
+    /// The runtime that the inventory has for this one.
+    pub(crate) fn shown(&self, runtime: usize) -> usize {
+        self.runtimes[runtime].shows.as_deref().and_then(|name| self.index(name)).unwrap_or(runtime)
+    }
+
     /// Every runtime, in the order in which the files were given.
     pub fn runtimes(&self) -> &[Runtime] {
         &self.runtimes
@@ -496,6 +522,7 @@ fn read<'f, T: Deserialize<'f>>(file: &str, text: &'f str) -> Result<T, RulesErr
 
 fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
     let entry = |message: String| RulesError::Entry { file: name.to_owned(), message };
+    check::entries(&file).map_err(entry)?;
     let mut options = HashMap::new();
     let mut add = |option: &str, meaning: Meaning| {
         if !option.starts_with('-') && !option.ends_with('=') {
@@ -544,8 +571,13 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
         env.extend(names.iter().map(|name| (name.clone(), Meaning::Parameter(parameter.clone()))));
     }
     for launcher in &file.launch {
-        if launcher.programs.is_empty() && launcher.modules.is_empty() && launcher.scripts.is_empty() && launcher.calls.is_empty() {
-            return Err(entry("a launcher needs programs, modules, scripts or calls".to_owned()));
+        if launcher.programs.is_empty()
+            && launcher.modules.is_empty()
+            && launcher.scripts.is_empty()
+            && launcher.calls.is_empty()
+            && launcher.apps.is_empty()
+        {
+            return Err(entry("a launcher needs programs, modules, scripts, apps or calls".to_owned()));
         }
     }
     for place in file.launch.iter().flat_map(|launcher| &launcher.positional) {
@@ -564,7 +596,10 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
         return Err(entry(format!("name `{}` must be lower case", file.name)));
     }
     let overrides = options.keys().any(|option| option.ends_with('='));
+    twins(&file.twins, &options, &mut env);
     Ok(Runtime {
+        shows: file.shows,
+        abbreviations: file.abbreviations,
         name: file.name,
         category: file.category,
         framework: file.framework,
@@ -588,13 +623,31 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
     })
 }
 
+/// Variables that are called like long options, behind those that are listed.
+fn twins(prefixes: &[String], options: &HashMap<String, Meaning>, env: &mut Vec<(String, Meaning)>) {
+    let mut names: Vec<(&str, &Meaning)> = options
+        .iter()
+        .filter_map(|(name, meaning)| Some((name.strip_prefix("--")?, meaning)))
+        .filter(|(_, meaning)| matches!(meaning, Meaning::Fact(..) | Meaning::Parameter(_)))
+        .collect();
+    names.sort_unstable_by_key(|(name, _)| *name);
+    for (name, meaning) in names {
+        for prefix in prefixes {
+            let twin = format!("{prefix}{}", name.replace(['-', '.'], "_").to_ascii_uppercase());
+            if !env.iter().any(|(known, _)| *known == twin) {
+                env.push((twin, meaning.clone()));
+            }
+        }
+    }
+}
+
 fn references(runtime: &Runtime) -> impl Iterator<Item = &str> {
     let images = runtime.images.repositories.iter().chain(&runtime.images.names).filter_map(|repository| repository.engine.as_deref());
     let launchers = runtime.launch.iter().filter_map(|launcher| launcher.engine.as_deref());
     let tags = runtime.images.tag_engines.values().chain(runtime.images.tag_runtimes.values()).map(String::as_str);
     let implied = runtime.implies.iter().map(|implied| implied.runtime.as_str());
     let shared = runtime.shares.iter().map(String::as_str);
-    images.chain(launchers).chain(tags).chain(implied).chain(shared)
+    images.chain(launchers).chain(tags).chain(implied).chain(shared).chain(runtime.shows.as_deref())
 }
 
 #[cfg(test)]

@@ -101,11 +101,11 @@ impl Said {
                 }
             }
             Meaning::Fact(role, ref shape) => {
-                let each = shape.values != Values::One || shape.split.is_some() || shape.list || shape.json_list.is_some();
+                let each = shape.values != Values::One || shape.several() || shape.json_list.is_some();
                 let found: Vec<Value> = hit
                     .values
                     .iter()
-                    .filter_map(|token| options::shaped(token, shape))
+                    .filter_map(|token| options::settled(token, shape))
                     .map(|(name, token)| Value { token, by: hit.by.clone(), name, each, kind: Kind::of(shape) })
                     .collect();
                 let known = self.facts.entry(role).or_default();
@@ -131,10 +131,10 @@ impl Said {
             Meaning::Fact(Use::Arguments, _) | Meaning::Switch | Meaning::Ignored(_) | Meaning::Members(_) => {}
             Meaning::Fact(role, shape) => {
                 for token in options::split(token, shape) {
-                    if let Some((name, token)) = options::shaped(&token, shape)
+                    if let Some((name, token)) = options::settled(&token, shape)
                         && !token.as_str().is_empty()
                     {
-                        let each = shape.split.is_some() || shape.json_list.is_some();
+                        let each = shape.split.is_some() || shape.listing().is_some() || shape.json_list.is_some();
                         let value = Value { token, by: variable.name.clone(), name, each, kind: Kind::of(shape) };
                         self.facts.entry(*role).or_default().variables.push(value);
                     }

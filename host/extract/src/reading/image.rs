@@ -16,7 +16,9 @@ impl Reader<'_> {
         let strongest = images.iter().max_by_key(|found| found.strength);
         let mut tables: Vec<&Runtime> = Vec::new();
         if let Some(found) = strongest.filter(|found| found.strength > Strength::Weak) {
-            tables.push(&self.rules.runtimes[found.runtime]);
+            let rule = &self.rules.runtimes[found.runtime];
+            tables.push(rule);
+            tables.extend(rule.shows.as_ref().map(|_| &self.rules.runtimes[self.rules.shown(found.runtime)]));
             tables.extend(found.engine.map(|index| &self.rules.runtimes[index]));
         }
         tables.extend(self.declared.iter().map(|index| &self.rules.runtimes[*index]));
@@ -56,13 +58,15 @@ impl Reader<'_> {
         let commanded = !out.runtimes.is_empty();
         for found in images.iter().filter(|found| !found.marked) {
             for runtime in std::iter::once(found.runtime).chain(found.engine) {
+                let (own, runtime) = (runtime == found.runtime, self.rules.shown(runtime));
                 let rule = &self.rules.runtimes[runtime];
                 if rule.does != Does::Run {
                     continue;
                 }
                 // What the image runs by itself has with it what its tag says.
                 let by_itself = |claim: &RuntimeClaim| claim.evidence.source == Source::ImagePattern && claim.runtime == images[0].runtime;
-                let same = |claim: &RuntimeClaim| claim.runtime == runtime || claim.runtime == found.runtime || by_itself(claim);
+                let main = self.rules.shown(found.runtime);
+                let same = |claim: &RuntimeClaim| claim.runtime == runtime || claim.runtime == main || by_itself(claim);
                 let known = out.runtimes.iter().any(same);
                 if commanded && !known {
                     self.note_image(&rule.name, &found.pattern, Reason::OtherProgram);
@@ -70,7 +74,7 @@ impl Reader<'_> {
                 }
                 let evidence = self.evidence(&written.at, Source::ImagePattern, &rule.name, &found.pattern);
                 // Who copies an image may build it anew, and count by numbers of its own.
-                let sure = found.versioned && found.strength == Strength::Official && runtime == found.runtime;
+                let sure = found.versioned && found.strength == Strength::Official && own && main == found.runtime;
                 let tag = self.image.and_then(|image| image.tag.as_deref()).filter(|_| sure);
                 let version = tag.and_then(|tag| Some(self.evidence(&written.at, Source::ImageTag, version(tag)?, tag)));
                 out.runtimes.push(RuntimeClaim { runtime, evidence, version });

@@ -76,6 +76,8 @@ impl Rules {
             for launcher in &mut rule.launch {
                 launcher.engine.take_if(|engine| names.contains(engine));
             }
+            rule.shows.take_if(|shown| names.contains(shown));
+            rule.shares.retain(|shared| !names.contains(shared));
             rule.implies.retain(|implied| !names.contains(&implied.runtime));
         }
         self.by_name.retain(|_, index| *index != known);

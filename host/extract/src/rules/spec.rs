@@ -52,6 +52,8 @@ pub enum Values {
     Each,
     /// All words up to the next option.
     Many,
+    /// Two per occurrence, a name and what has it; all count.
+    Pairs,
     /// None: a switch.
     None,
 }
@@ -67,6 +69,12 @@ pub struct Shape {
     pub json: Option<String>,
     /// `name=value` or a JSON object with a name and a path.
     pub named: bool,
+    /// Values that name nothing.
+    pub except: Vec<String>,
+    /// What values stand for, when they are words of the program.
+    pub means: BTreeMap<String, String>,
+    /// Character behind the value of which something else follows.
+    pub cut: Option<char>,
     /// `[a, b]` is a list.
     pub list: bool,
     /// It counts only as a repository of the hub.
@@ -175,6 +183,12 @@ pub(super) struct FullSpec {
     #[serde(default)]
     named: bool,
     #[serde(default)]
+    except: Vec<String>,
+    #[serde(default)]
+    means: BTreeMap<String, String>,
+    #[serde(default)]
+    cut: Option<char>,
+    #[serde(default)]
     list: bool,
     #[serde(default)]
     hub: bool,
@@ -194,6 +208,18 @@ pub(super) struct FullSpec {
     chosen_by: Option<Choice>,
 }
 
+impl Shape {
+    /// Whether one word may hold several values.
+    pub(crate) fn several(&self) -> bool {
+        self.split.is_some() || self.list || self.listing().is_some()
+    }
+
+    /// The path of several texts in JSON.
+    pub(crate) fn listing(&self) -> Option<&str> {
+        self.json.as_deref().filter(|path| path.contains(['[', '*', '|']))
+    }
+}
+
 impl Spec {
     pub(super) fn parts(&self) -> (Vec<String>, Shape) {
         match self {
@@ -204,7 +230,10 @@ impl Spec {
                     values: full.values,
                     split: full.split,
                     json: full.json,
-                    named: full.named,
+                    named: full.named || full.values == Values::Pairs,
+                    except: full.except,
+                    means: full.means,
+                    cut: full.cut,
                     list: full.list,
                     hub: full.hub,
                     provider: full.provider,

@@ -31,7 +31,10 @@ fn a_bad_file_is_an_error_that_says_where() {
         error(&[("a.yaml", "name: a\nlaunch: [{programs: [x], engine: y}]")]),
         "a.yaml: `y` is no runtime that another file defines"
     );
-    assert_eq!(error(&[("a.yaml", "name: a\nlaunch: [{words: [x]}]")]), "a.yaml: a launcher needs programs, modules, scripts or calls");
+    assert_eq!(
+        error(&[("a.yaml", "name: a\nlaunch: [{words: [x]}]")]),
+        "a.yaml: a launcher needs programs, modules, scripts, apps or calls"
+    );
     assert_eq!(
         error(&[("a.yaml", "name: a\noptions: {model: [model]}")]),
         "a.yaml: option `model` must start with a dash or end with an equals sign"
@@ -39,6 +42,19 @@ fn a_bad_file_is_an_error_that_says_where() {
     assert_eq!(error(&[("a.yaml", "name: a\noptions: {model: [--a_b]}\nswitches: [--a-b]")]), "a.yaml: option `--a-b` is given twice");
     assert_eq!(error(&[("a.yaml", "name: A")]), "a.yaml: name `A` must be lower case");
     assert_eq!(error(&[("a.yaml", "name: a\nimages: {repositories: [x]}")]), "a.yaml: repository `x` needs a host");
+    assert_eq!(
+        error(&[("a.yaml", "name: a\nlaunch: [{programs: ['']}]")]),
+        "a.yaml: `` is an entry without text, or with blanks around it"
+    );
+    assert_eq!(error(&[("a.yaml", "name: a\noptions: {model: [{names: []}]}")]), "a.yaml: an entry of options or variables has no names");
+    assert_eq!(
+        error(&[("a.yaml", "name: a\nroles: [{role: embedding}]")]),
+        "a.yaml: an entry of roles needs an option or a variable, and not both"
+    );
+    assert_eq!(
+        error(&[("a.yaml", "name: a\nimages: {names: [x]}"), ("b.yaml", "name: b\nimages: {names: [x]}")]),
+        "b.yaml: the repository or name `x` is in a.yaml already"
+    );
     assert!(error(&[("conventions.yaml", "wrappers: 7")]).starts_with("conventions.yaml: "));
 }
 
@@ -47,4 +63,12 @@ fn names_and_aliases_are_found_in_any_case() {
     let rules = Rules::builtin();
     assert_eq!(rules.runtime("TRTLLM").map(|runtime| runtime.name.as_str()), Some("tensorrt-llm"));
     assert!(rules.runtime("nothing").is_none());
+}
+
+#[test]
+fn reading_all_files_takes_a_moment_that_is_shown() {
+    let start = std::time::Instant::now();
+    let rules = Rules::parse(builtin::RUNTIMES.iter().copied()).unwrap();
+    eprintln!("{} runtimes read in {:?} (unoptimised builds take many times as long)", rules.runtimes.len(), start.elapsed());
+    assert_eq!(rules.runtimes.len(), builtin::RUNTIMES.len());
 }
