@@ -365,8 +365,12 @@ fn names_of_llama_cpp_are_long_behind_one_dash() {
             &["inference", "llama.cpp", "main /m/x.gguf"],
         ),
         (
-            "{image: x, command: [llama-server, -m, /m/x.gguf, --lora, '/a.gguf,/b.gguf', --lora-scaled, '/c.gguf:0.5', --mmproj, /p.gguf]}",
-            &["inference", "llama.cpp", "main /m/x.gguf", "adapter /a.gguf", "adapter /b.gguf", "adapter /c.gguf"],
+            "{image: x, command: [llama-server, -m, /m/x.gguf, --lora, '/a.gguf,/b.gguf', --mmproj, /p.gguf]}",
+            &["inference", "llama.cpp", "main /m/x.gguf", "adapter /a.gguf", "adapter /b.gguf"],
+        ),
+        (
+            "{image: x, command: [llama-server, -m, /m/x.gguf, --lora-scaled, '/c.gguf:0.5']}",
+            &["inference", "llama.cpp", "main /m/x.gguf", "adapter /c.gguf"],
         ),
         (
             "{image: 'ghcr.io/abetlen/llama-cpp-python:latest', env: [{name: MODEL, value: /m/x.gguf}]}",
