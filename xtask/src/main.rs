@@ -17,6 +17,7 @@ mod deny;
 mod docs;
 mod guests;
 mod plugins;
+mod readers;
 mod rules;
 mod test;
 mod toolchain;

@@ -11,7 +11,7 @@ use crate::deny::Tool;
 use crate::guests::{self, Guest};
 use crate::toolchain::Choice;
 use crate::workspace::{Workspace, note, run as run_command, step};
-use crate::{demo, docs, plugins, rules};
+use crate::{demo, docs, plugins, readers, rules};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
@@ -49,6 +49,8 @@ enum Step {
     Scaffold,
     /// The demonstration of the README works
     Demo,
+    /// Documents survive an independent CycloneDX library (needs python3)
+    Readers,
     /// Licences, banned crates, sources (cargo-deny)
     Deny,
 }
@@ -124,6 +126,11 @@ fn run_step(workspace: &Workspace, args: &TestArgs, step: Step, built: &mut Buil
             need_guests(workspace, args, built)?;
             let host = need_host(workspace, built)?;
             demo::scan(workspace, &host)
+        }
+        Step::Readers => {
+            need_guests(workspace, args, built)?;
+            let host = need_host(workspace, built)?;
+            readers::check(workspace, &host)
         }
         Step::Deny => bail!("cargo-deny has a way of its own"),
     }

@@ -42,8 +42,16 @@ pub(crate) struct Metadata {
     pub(crate) component: Component,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) properties: Vec<Property>,
+    /// 1.7 only.
+    #[serde(rename = "distributionConstraints", skip_serializing_if = "Option::is_none")]
+    pub(crate) distribution_constraints: Option<DistributionConstraints>,
 }
-strings!(Metadata { timestamp, tools, component, properties } constants { lifecycles });
+strings!(Metadata { timestamp, tools, component, properties } constants { lifecycles, distribution_constraints });
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct DistributionConstraints {
+    pub(crate) tlp: &'static str,
+}
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Lifecycle {

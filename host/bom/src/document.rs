@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::cyclonedx::Bom;
+use crate::lint::{self, Violation};
 
 /// Namespace of serial numbers. Frozen: another one would give every workload a new serial number.
 const SERIALS: Uuid = Uuid::from_u128(0x4be0_2c7a_c67c_4aae_9136_4733_a0ce_9943);
@@ -47,6 +48,11 @@ impl Document {
     /// The document as a JSON value. Members are in no particular order.
     pub fn to_value(&self) -> serde_json::Value {
         serde_json::to_value(&self.bom).unwrap_or_default()
+    }
+
+    /// Broken rules of the lint; none, whatever was rendered, or this crate is at fault.
+    pub fn lint(&self) -> Vec<Violation> {
+        lint::lint(&self.to_value())
     }
 
     /// SHA-256 in lower-case hex over the document without `serialNumber`, `version`, `metadata.timestamp` and what tells the tools:

@@ -18,7 +18,7 @@ pub(crate) fn filter(bom: &mut Bom, scrubber: &mut Scrubber, form: PropertyNames
         spec_version: _,
         serial_number,
         version: _,
-        metadata: Metadata { timestamp, lifecycles: _, tools, component, properties },
+        metadata: Metadata { timestamp, lifecycles: _, tools, component, properties, distribution_constraints: _ },
         components,
         services,
         dependencies,

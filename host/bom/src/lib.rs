@@ -60,7 +60,7 @@ pub enum SpecVersion {
     /// 1.6, which every consumer reads.
     #[default]
     V1_6,
-    /// 1.7, which adds citations and marks hardware as external.
+    /// 1.7, which adds citations, who may see a document, and that hardware is external.
     V1_7,
 }
 
@@ -89,6 +89,34 @@ pub enum PropertyNames {
     Colon,
 }
 
+/// Marking of the Traffic Light Protocol: who may see a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tlp {
+    /// Everybody.
+    Clear,
+    /// The community.
+    Green,
+    /// The organisation and those of its clients who need to know.
+    Amber,
+    /// The organisation.
+    AmberAndStrict,
+    /// Those who were given it.
+    Red,
+}
+
+impl Tlp {
+    /// The word of the schema.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Clear => "CLEAR",
+            Self::Green => "GREEN",
+            Self::Amber => "AMBER",
+            Self::AmberAndStrict => "AMBER_AND_STRICT",
+            Self::Red => "RED",
+        }
+    }
+}
+
 /// What the inventory does not say.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -104,6 +132,8 @@ pub struct Options {
     pub timestamp: String,
     /// The program that renders.
     pub producer: Tool,
+    /// Who may see the document, as the administrator says. Only 1.7 can express it (`metadata.distributionConstraints`).
+    pub tlp: Option<Tlp>,
 }
 
 impl Options {
@@ -116,8 +146,31 @@ impl Options {
             version: 1,
             timestamp: timestamp.into(),
             producer,
+            tlp: None,
         }
     }
+}
+
+/// Renders an inventory and checks the document: the way for everything that leaves the process.
+///
+/// # Errors
+/// The document breaks a rule of [`lint`]. That is a fault of this crate; the caller loses one document by it and nothing else.
+pub fn write(inventory: &Inventory, options: &Options) -> Result<Document, Unfit> {
+    let document = render(inventory, options);
+    let violations = document.lint();
+    if violations.is_empty() { Ok(document) } else { Err(Unfit { violations }) }
+}
+
+/// A document that must not leave, since it breaks rules of [`lint`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the document breaks {} of its own rules: {}", violations.len(), first(violations))]
+pub struct Unfit {
+    /// What is wrong; never empty.
+    pub violations: Vec<lint::Violation>,
+}
+
+fn first(violations: &[lint::Violation]) -> String {
+    violations.first().map(ToString::to_string).unwrap_or_default()
 }
 
 /// Renders an inventory. Total: whatever the inventory holds, the document is valid against the schema and passes [`lint::lint`],

@@ -1,5 +1,7 @@
 //! Names of properties. Inside, all are written with dots; on the way out they are spelled as the options say.
 
+use std::borrow::Cow;
+
 use crate::PropertyNames;
 
 /// Namespace of the colon form.
@@ -28,28 +30,35 @@ const TAXONOMY: [&str; 16] = [
     "vocab_size",
 ];
 
-/// Names that only the renderer writes on components and services. Facts of the same name are left out, so that a scraper cannot speak
-/// in the host's name.
-pub(crate) fn is_own(dotted: &str) -> bool {
+/// A name without the parts in which the two spellings differ, so that what is equal in one of them is equal here.
+fn bare(name: &str) -> Cow<'_, str> {
+    let rest = name.strip_prefix("aibom.").or_else(|| name.strip_prefix("k8s-aibom:")).unwrap_or(name);
+    if rest.contains(':') { Cow::Owned(rest.replace(':', ".")) } else { Cow::Borrowed(rest) }
+}
+
+/// Names that only the renderer writes on components and services, in either spelling. Facts of the same name are left out, so that a
+/// scraper cannot speak in the host's name.
+pub(crate) fn is_own(name: &str) -> bool {
     matches!(
-        dotted,
-        "aibom.confidence"
-            | "aibom.conflict"
-            | "aibom.evidence.locator"
-            | "aibom.evidence.source"
-            | "aibom.link.omitted"
-            | "aibom.model.role"
-            | "aibom.redaction.applied"
-            | "aibom.truncation.applied"
+        &*bare(name),
+        "confidence"
+            | "conflict"
+            | "evidence.locator"
+            | "evidence.source"
+            | "link.omitted"
+            | "model.role"
+            | "redaction.applied"
+            | "truncation.applied"
     )
 }
 
 /// The same for the workload.
-pub(crate) fn is_own_on_root(dotted: &str) -> bool {
-    is_own(dotted)
-        || matches!(dotted, "aibom.cluster.uid" | "aibom.problem" | "aibom.related.object" | "aibom.source")
-        || dotted.starts_with("aibom.workload.")
-        || dotted.starts_with("aibom.unresolved.")
+pub(crate) fn is_own_on_root(name: &str) -> bool {
+    let bare = bare(name);
+    is_own(name)
+        || matches!(&*bare, "cluster.uid" | "problem" | "related.object" | "source")
+        || bare.starts_with("workload.")
+        || bare.starts_with("unresolved.")
 }
 
 /// The taxonomy's name of a setting, or its own dotted name when the taxonomy has none.
@@ -96,6 +105,19 @@ mod tests {
         assert_eq!(hyperparameter("aibom.parameter.quantization").as_deref(), Some("cdx:ai-ml:model:hyperparameter:quantization"));
         assert_eq!(hyperparameter("aibom.parameter.tensor-parallel-size").as_deref(), Some("aibom.parameter.tensor-parallel-size"));
         assert_eq!(hyperparameter("image.tag"), None);
+    }
+
+    #[test]
+    fn the_hosts_names_are_its_own_in_every_spelling() {
+        for name in ["aibom.confidence", "confidence", "k8s-aibom:confidence", "k8s-aibom:model:role", "model.role", "model:role"] {
+            assert!(is_own(name) && is_own_on_root(name), "{name}");
+        }
+        for name in ["workload.uid", "k8s-aibom:workload:uid", "aibom.workload.uid", "source", "k8s-aibom:unresolved:model"] {
+            assert!(is_own_on_root(name) && !is_own(name), "{name}");
+        }
+        for name in ["model.form", "identity.confidence", "aibom.parameter.dtype", "cdx:ai-ml:model:confidence", "dynamo.role.name"] {
+            assert!(!is_own(name) && !is_own_on_root(name), "{name}");
+        }
     }
 
     #[test]

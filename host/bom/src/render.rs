@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use aibom_facts::inventory::{Class, Confidence, Inventory, Origin};
 
 use crate::cyclonedx::{
-    Bom, Component, Composition, DataReference, Dependency, Evidence, Lifecycle, Metadata, ModelCard, ModelParameters, Pedigree, Property,
-    Service,
+    Bom, Component, Composition, DataReference, Dependency, DistributionConstraints, Evidence, Lifecycle, Metadata, ModelCard,
+    ModelParameters, Pedigree, Property, Service,
 };
 use crate::document::Document;
 use crate::draft::{Draft, Drafts};
@@ -63,6 +63,10 @@ pub(crate) fn render(inventory: &Inventory, options: &Options) -> Document {
             tools: None,
             component: context.root(&root_reference),
             properties: Vec::new(),
+            distribution_constraints: options
+                .tlp
+                .filter(|_| options.spec_version == SpecVersion::V1_7)
+                .map(|tlp| DistributionConstraints { tlp: tlp.as_str() }),
         },
         components,
         services,

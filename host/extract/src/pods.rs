@@ -21,11 +21,18 @@ const MAX_CONTAINERS: usize = 2_000;
 pub(crate) struct WrittenImage {
     pub(crate) text: String,
     pub(crate) at: Locator,
+    /// Where the tag stands, if it has a field of its own.
+    pub(crate) tag_at: Option<Locator>,
 }
 
 impl WrittenImage {
     fn new(text: &str, at: Locator) -> Self {
-        Self { text: without_user(text), at }
+        Self { text: without_user(text), at, tag_at: None }
+    }
+
+    /// The place that says which version it is.
+    pub(crate) fn version_at(&self) -> &Locator {
+        self.tag_at.as_ref().unwrap_or(&self.at)
     }
 }
 
@@ -286,8 +293,13 @@ fn reported<'a>(
     }
     let at = |locator: &Option<Locator>| locator.as_ref().and_then(|at| resolve(subject, at));
     let image = container.image.as_ref().and_then(|claim| {
-        let at = claim.at.first().cloned()?;
-        (!claim.text.trim().is_empty()).then(|| WrittenImage::new(&claim.text, at))
+        let (first, others) = claim.at.split_first()?;
+        let is_tag = |at: &Locator| {
+            let tag = resolve(subject, at).and_then(|place| place.scalar().map(str::to_owned));
+            tag.is_some_and(|tag| claim.text.strip_suffix(&*tag).is_some_and(|name| name.ends_with(':')))
+        };
+        let tag_at = others.iter().find(|at| is_tag(at)).cloned();
+        (!claim.text.trim().is_empty()).then(|| WrittenImage { tag_at, ..WrittenImage::new(&claim.text, first.clone()) })
     });
     Container {
         name: container.name.clone(),

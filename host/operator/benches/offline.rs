@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aibom_artifact::directory;
-use aibom_bom::{Options, PropertyNames, SpecVersion};
+use aibom_bom::Options;
 use aibom_extract::Rules;
 use aibom_facts::inventory::Origin;
 use aibom_facts::tree::Tree;
@@ -37,14 +37,7 @@ fn main() -> anyhow::Result<()> {
         row(&format!("plugin load, cold: {} ({} KB)", artifact.name, artifact.bytes.len() / 1000), &millis(started.elapsed()), "<= 300 ms");
     }
     let (catalogue, _) = Catalogue::load(&host, &plugins)?;
-    let options = Options {
-        spec_version: SpecVersion::V1_6,
-        property_names: PropertyNames::Dotted,
-        cluster_uid: None,
-        version: 1,
-        timestamp: aibom_bom::format_timestamp(0),
-        producer: k8s_aibom::cli::producer(),
-    };
+    let options = Options::new(k8s_aibom::cli::producer(), aibom_bom::format_timestamp(0));
     let pipeline = Pipeline { catalogue: &catalogue, rules: Rules::builtin(), origin: Origin::Manifest, options: &options };
     for (what, json) in [("deployment", deployment(0, 290)), ("graph of 4 components", graph(0, 70))] {
         calls(&pipeline, what, &json)?;

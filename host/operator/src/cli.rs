@@ -96,11 +96,11 @@ struct Scan {
     /// Runtime that is to be known no more; may be repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     disable_runtime: Vec<String>,
-    /// CycloneDX version of the documents
-    #[arg(long, value_enum, default_value_t = Spec::V1_6)]
+    /// Version of CycloneDX that documents are written in
+    #[arg(long, value_name = "VERSION", value_enum, default_value_t = Spec::V1_6)]
     spec_version: Spec,
-    /// How property names are written: `aibom.model.role` or `k8s-aibom:model:role`
-    #[arg(long, value_enum, default_value_t = Names::Dotted)]
+    /// How names of properties are spelled
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = Names::Dotted)]
     property_names: Names,
     /// Workers [default: one per core]
     #[arg(short, long, value_name = "N")]
@@ -112,16 +112,38 @@ struct Scan {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Spec {
+    /// What every consumer reads
     #[value(name = "1.6")]
     V1_6,
+    /// Adds who found what (`citations`) and marks hardware as external; Dependency-Track 4 and 5.0 refuse it
     #[value(name = "1.7")]
     V1_7,
 }
 
+impl From<Spec> for SpecVersion {
+    fn from(spec: Spec) -> Self {
+        match spec {
+            Spec::V1_6 => Self::V1_6,
+            Spec::V1_7 => Self::V1_7,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Names {
+    /// `aibom.model.role`, `image.tag`: what queries written for the Go k8s-aibom look for
     Dotted,
+    /// `k8s-aibom:model:role`, `k8s-aibom:image:tag`: under one namespace, as the CycloneDX property taxonomy asks
     Colon,
+}
+
+impl From<Names> for PropertyNames {
+    fn from(names: Names) -> Self {
+        match names {
+            Names::Dotted => Self::Dotted,
+            Names::Colon => Self::Colon,
+        }
+    }
 }
 
 /// Runs the program.
@@ -223,18 +245,9 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
         folder.display()
     );
     let options = Options {
-        spec_version: match scan.spec_version {
-            Spec::V1_6 => SpecVersion::V1_6,
-            Spec::V1_7 => SpecVersion::V1_7,
-        },
-        property_names: match scan.property_names {
-            Names::Dotted => PropertyNames::Dotted,
-            Names::Colon => PropertyNames::Colon,
-        },
-        cluster_uid: None,
-        version: 1,
-        timestamp: aibom_bom::format_timestamp(now()?),
-        producer: producer(),
+        spec_version: scan.spec_version.into(),
+        property_names: scan.property_names.into(),
+        ..Options::new(producer(), aibom_bom::format_timestamp(now()?))
     };
     let pipeline = Pipeline { catalogue: &catalogue, rules, origin: Origin::Manifest, options: &options };
     let (inputs, unlisted) = sources::collect(&paths);

@@ -98,15 +98,16 @@ impl Pipeline<'_> {
         }
         let way = || {
             let inventory = self.inventory(plugin, reference, tree, root, related, extract)?;
-            let document = inventory.is_ai().then(|| aibom_bom::render(&inventory, self.options));
-            Ok::<_, CallError>((inventory, document))
+            let document = inventory.is_ai().then(|| aibom_bom::write(&inventory, self.options)).transpose();
+            Ok::<_, CallError>(document.map(|document| (inventory, document)))
         };
         // A fault of ours on one object is that object's; the others go on.
         let reason = match std::panic::catch_unwind(AssertUnwindSafe(way)) {
-            Ok(Ok((_, None))) => return Outcome::NotAi,
-            Ok(Ok((inventory, Some(document)))) => {
+            Ok(Ok(Ok((_, None)))) => return Outcome::NotAi,
+            Ok(Ok(Ok((inventory, Some(document))))) => {
                 return Outcome::Documented { inventory: Box::new(inventory), document: Box::new(document) };
             }
+            Ok(Ok(Err(unfit))) => format!("{unfit}; a fault in k8s-aibom itself, not in the scraper; please report it with the object"),
             Ok(Err(error)) => error.to_string(),
             Err(_) => "a fault in k8s-aibom itself, not in the scraper; please report it with the object".to_owned(),
         };

@@ -15,7 +15,17 @@ use serde_json::Value;
 #[test]
 fn every_public_manifest_is_read_and_every_document_is_valid() {
     let Some(samples) = shared("corpus/samples") else { return };
-    let run = run(&["scan", samples.to_str().unwrap(), "--output", "json"]);
+    every_document_is_valid(samples.to_str().unwrap(), &[]);
+}
+
+#[test]
+fn every_document_is_valid_in_the_newer_version_with_the_other_spelling() {
+    let Some(samples) = shared("corpus/samples") else { return };
+    every_document_is_valid(samples.to_str().unwrap(), &["--spec-version", "1.7", "--property-names", "colon"]);
+}
+
+fn every_document_is_valid(samples: &str, options: &[&str]) {
+    let run = run(&[&["scan", samples, "--output", "json"], options].concat());
     eprintln!("{}", run.err);
     // One public file gives a key twice, which API servers refuse as well; it is named, and nothing else is lost.
     let faults: Vec<_> = run.err.lines().filter(|line| line.starts_with("error:")).collect();
@@ -26,6 +36,26 @@ fn every_public_manifest_is_read_and_every_document_is_valid() {
     let documents = lines.iter().filter(|line| line["outcome"] == "documented").count();
     assert!(lines.iter().all(|line| line["outcome"] != "error"));
     assert!(documents > 300, "only {documents} documents");
+    let models = lines.iter().flat_map(|line| components(&line["document"], "machine-learning-model"));
+    let literal: Vec<_> = models.map(full_name).filter(|name| is_literal(name)).collect();
+    assert!(literal.is_empty(), "variables, templates and placeholders are no models: {literal:#?}");
+}
+
+/// Whether the name is what somebody or something was to fill in.
+fn is_literal(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    name.contains(['$', '{', '}', '<', '>', '`', '%'])
+        || ["your-", "your_", "changeme", "replace-me", "replace_me", "placeholder", "xxx"].iter().any(|mark| lower.contains(mark))
+}
+
+#[test]
+fn what_somebody_was_to_fill_in_is_known_from_names() {
+    for name in ["${MODEL}", "$(MODEL)", "{{ .Values.model }}", "<model>", "your-org/your-model", "org/REPLACE_ME"] {
+        assert!(is_literal(name), "{name}");
+    }
+    for name in ["acme/talker-7b", "/models/talker", "s3://weights/talker", "hf://acme/talker@main"] {
+        assert!(!is_literal(name), "{name}");
+    }
 }
 
 /// What the truth set must give, over all its kinds: measure, recall, precision. Roles are those of models that were found, so they have

@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 use std::thread;
 use std::time::Duration;
 
+use aibom_facts::hex;
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
@@ -39,14 +40,6 @@ pub(crate) fn load(host: &Host, name: &str, bytes: &[u8]) -> Result<Plugin, Load
 
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
 }
 
 fn steps(host: &Host, name: &str, digest: &str, bytes: &[u8]) -> Result<Plugin, Rejection> {

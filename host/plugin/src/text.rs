@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use aibom_facts::text::is_hidden;
+
 /// Characters of a name or value; longer ones are cut and end in an ellipsis.
 pub(crate) const MAX_CHARS: usize = 1_024;
 
@@ -18,8 +20,7 @@ impl Changes {
     }
 }
 
-/// Replaces control characters and characters that reorder what is shown (a name may not look like another one), and cuts after
-/// [`MAX_CHARS`] characters.
+/// Replaces hidden characters ([`is_hidden`]: a name may not look like another one), and cuts after [`MAX_CHARS`] characters.
 pub(crate) fn clean(text: &str) -> (Cow<'_, str>, Changes) {
     let mut changes = Changes::default();
     let end = if text.len() <= MAX_CHARS { None } else { text.char_indices().nth(MAX_CHARS).map(|_| MAX_CHARS - 1) };
@@ -35,11 +36,11 @@ pub(crate) fn clean(text: &str) -> (Cow<'_, str>, Changes) {
     (Cow::Owned(out), changes)
 }
 
+/// What was a blank to the eye stays one; for the rest a mark shows that something stood there.
 fn replacement(c: char) -> Option<char> {
     match c {
         '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => Some(' '),
-        '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some('\u{fffd}'),
-        c if c.is_control() => Some('\u{fffd}'),
+        c if is_hidden(c) => Some(char::REPLACEMENT_CHARACTER),
         _ => None,
     }
 }
@@ -68,6 +69,12 @@ mod tests {
         let (text, changes) = clean("a\nb\u{1b}[31m\u{202e}c").clone_parts();
         assert_eq!(text, "a b\u{fffd}[31m\u{fffd}c");
         assert_eq!(changes, Changes { cut: false, replaced: true });
+    }
+
+    #[test]
+    fn characters_without_width_are_replaced_too() {
+        let (text, _) = clean("a\u{200b}b\u{feff}c\u{e0041}d").clone_parts();
+        assert_eq!(text, "a\u{fffd}b\u{fffd}c\u{fffd}d");
     }
 
     trait CloneParts {

@@ -23,6 +23,10 @@ fn subject() -> ObjectRef {
 
 /// A document that breaks nothing: one model, one volume, one service.
 fn good() -> Value {
+    good_of(SpecVersion::V1_7)
+}
+
+fn good_of(spec_version: SpecVersion) -> Value {
     let mut inventory = Inventory::new(vec![subject()], Origin::Manifest);
     inventory.generation = Some(2);
     let evidence = |pointer: &str, value: &str| Evidence {
@@ -60,14 +64,20 @@ fn good() -> Value {
         reference: String::new(),
     });
     let producer = Tool { name: "bom-writer".to_owned(), version: "1.0.0".to_owned(), sha256: None };
-    let options = Options { spec_version: SpecVersion::V1_7, ..Options::new(producer, "2026-03-01T10:00:00Z") };
+    let options = Options { spec_version, ..Options::new(producer, "2026-03-01T10:00:00Z") };
     render(&inventory, &options).to_value()
 }
 
-/// Asserts that the change breaks this rule and no other.
+/// Asserts that the change breaks this rule and no other, in either version.
 #[track_caller]
-fn breaks(rule: &str, change: impl FnOnce(&mut Value)) {
-    let mut document = good();
+fn breaks(rule: &str, change: impl Fn(&mut Value)) {
+    breaks_in(SpecVersion::V1_6, rule, &change);
+    breaks_in(SpecVersion::V1_7, rule, &change);
+}
+
+#[track_caller]
+fn breaks_in(spec_version: SpecVersion, rule: &str, change: &dyn Fn(&mut Value)) {
+    let mut document = good_of(spec_version);
     assert_eq!(lint(&document), [], "the document is good before");
     change(&mut document);
     let rules: Vec<&str> = lint(&document).iter().map(|violation| violation.rule).collect();
@@ -92,6 +102,20 @@ fn l1_a_reference_that_two_things_have() {
 }
 
 #[test]
+fn the_writer_gives_no_document_that_breaks_a_rule() {
+    let inventory = Inventory::new(vec![subject()], Origin::Manifest);
+    let producer = Tool { name: "bom-writer".to_owned(), version: "1.0.0".to_owned(), sha256: None };
+    let options = |timestamp: &str| Options::new(producer.clone(), timestamp);
+    assert!(crate::write(&inventory, &options("2026-03-01T10:00:00Z")).is_ok());
+    let refused = crate::write(&inventory, &options("")).unwrap_err();
+    assert_eq!(refused.violations.iter().map(|violation| violation.rule).collect::<Vec<_>>(), ["L14"]);
+    assert_eq!(
+        refused.to_string(),
+        "the document breaks 1 of its own rules: L14 at /metadata/timestamp: an empty text is lost on a round trip"
+    );
+}
+
+#[test]
 fn l1_also_finds_what_breaks_with_it() {
     let mut document = good();
     component(&mut document, "data")["bom-ref"] = json!("");
@@ -104,7 +128,7 @@ fn l2_a_reference_to_nothing() {
     breaks("L2", |document| document["dependencies"][0]["dependsOn"] = json!(["nobody"]));
     breaks("L2", |document| document["compositions"][2]["dependencies"] = json!(["nobody"]));
     breaks("L2", |document| component(document, "machine-learning-model")["evidence"]["identity"][0]["tools"] = json!(["nobody"]));
-    breaks("L2", |document| document["citations"][0]["attributedTo"] = json!("nobody"));
+    breaks_in(SpecVersion::V1_7, "L2", &|document| document["citations"][0]["attributedTo"] = json!("nobody"));
     breaks("L2", |document| {
         component(document, "machine-learning-model")["modelCard"]["modelParameters"]["datasets"] = json!([{"ref": "nobody"}]);
     });

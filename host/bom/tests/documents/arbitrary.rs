@@ -239,7 +239,12 @@ proptest! {
         for image in &mut turned.images {
             image.containers.reverse();
         }
-        prop_assert_eq!(render(&turned, &options()).to_json(), render(&inventory, &options()).to_json());
+        for property_names in [PropertyNames::Dotted, PropertyNames::Colon] {
+            let options = Options { property_names, ..options() };
+            let (first, second) = (render(&turned, &options), render(&inventory, &options));
+            prop_assert_eq!(first.content_hash(), second.content_hash());
+            prop_assert_eq!(first.to_json(), second.to_json());
+        }
     }
 
     #[test]

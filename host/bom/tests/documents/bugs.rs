@@ -1,6 +1,6 @@
 //! Reports that other tools got about their documents, as tests. The numbers are those of the project's reference list.
 
-use aibom_bom::{PropertyNames, SpecVersion, lint, render};
+use aibom_bom::{PropertyNames, SpecVersion, Tlp, lint, render};
 use aibom_facts::image::ImageReference;
 use aibom_facts::inventory::{Class, Confidence, Key, Origin, Service};
 use aibom_facts::model::ModelReference;
@@ -91,6 +91,40 @@ fn b70_a_document_of_1_6_has_no_member_of_1_7() {
         wrong["specVersion"] = json!("1.6");
         assert_ne!(schema_errors(&wrong), Vec::<String>::new());
     }
+}
+
+#[test]
+fn who_may_see_a_document_stands_in_1_7_only_and_is_content() {
+    let mut options = options();
+    options.tlp = Some(Tlp::AmberAndStrict);
+    let old = checked(&plum(), &options);
+    assert!(old.to_value()["metadata"].get("distributionConstraints").is_none());
+    options.spec_version = SpecVersion::V1_7;
+    let mut hashes = std::collections::BTreeSet::new();
+    for tlp in [None, Some(Tlp::Clear), Some(Tlp::Green), Some(Tlp::Amber), Some(Tlp::AmberAndStrict), Some(Tlp::Red)] {
+        options.tlp = tlp;
+        let document = checked(&plum(), &options);
+        let said = document.to_value()["metadata"]["distributionConstraints"]["tlp"].as_str().map(str::to_owned);
+        assert_eq!(said.as_deref(), tlp.map(Tlp::as_str));
+        hashes.insert(document.content_hash().to_owned());
+    }
+    assert_eq!(hashes.len(), 6);
+}
+
+#[test]
+fn both_versions_say_the_same_facts() {
+    let mut options = options();
+    let old = checked(&plum(), &options).to_value();
+    options.spec_version = SpecVersion::V1_7;
+    let mut new = checked(&plum(), &options).to_value();
+    for member in ["$schema", "specVersion", "serialNumber"] {
+        new[member] = old[member].clone();
+    }
+    new.as_object_mut().unwrap().remove("citations");
+    for component in new["components"].as_array_mut().unwrap() {
+        component.as_object_mut().unwrap().remove("isExternal");
+    }
+    assert_eq!(new, old);
 }
 
 #[test]
@@ -262,6 +296,57 @@ fn names_of_properties_can_be_spelled_with_colons() {
     let mut names = Vec::new();
     collect_property_names(&document, &mut names);
     assert!(names.iter().all(|name| name.contains(':') && !name.contains('.')), "{names:?}");
+}
+
+#[test]
+fn only_names_differ_between_the_spellings() {
+    let mut options = options();
+    let dotted = checked(&plum(), &options).to_value();
+    options.property_names = PropertyNames::Colon;
+    let colon = checked(&plum(), &options).to_value();
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    collect_properties(&dotted, &mut before);
+    collect_properties(&colon, &mut after);
+    assert_eq!(before.len(), after.len(), "no two names meet");
+    let expected = |name: &str| match name {
+        name if name.contains(':') => name.to_owned(),
+        name => format!("k8s-aibom:{}", name.strip_prefix("aibom.").unwrap_or(name).replace('.', ":")),
+    };
+    let mut respelled: Vec<_> = before.into_iter().map(|(name, value)| (expected(&name), value)).collect();
+    respelled.sort();
+    after.sort();
+    assert_eq!(respelled, after);
+}
+
+#[test]
+fn a_scraper_cannot_speak_in_the_hosts_name_by_the_other_spelling() {
+    let mut inventory = plum();
+    for name in ["confidence", "k8s-aibom:confidence", "model.role", "k8s-aibom:model:role"] {
+        inventory.models[0].finding.property(name, "forged");
+        inventory.properties.insert(name.to_owned(), ["forged".to_owned()].into());
+    }
+    inventory.properties.insert("k8s-aibom:workload:uid".to_owned(), ["forged".to_owned()].into());
+    inventory.properties.insert("workload.uid".to_owned(), ["forged".to_owned()].into());
+    for property_names in [PropertyNames::Dotted, PropertyNames::Colon] {
+        let document = checked(&inventory, &aibom_bom::Options { property_names, ..options() });
+        assert!(!document.to_json().contains("forged"), "{property_names:?}");
+    }
+}
+
+fn collect_properties(value: &Value, out: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(members) => {
+            for (key, member) in members {
+                if key == "properties" {
+                    let text = |property: &Value, key: &str| property[key].as_str().unwrap_or_default().to_owned();
+                    out.extend(member.as_array().into_iter().flatten().map(|property| (text(property, "name"), text(property, "value"))));
+                }
+                collect_properties(member, out);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_properties(item, out)),
+        _ => {}
+    }
 }
 
 fn collect_property_names(value: &Value, names: &mut Vec<String>) {

@@ -76,7 +76,7 @@ impl Reader<'_> {
                 // Who copies an image may build it anew, and count by numbers of its own.
                 let sure = found.versioned && found.strength == Strength::Official && own && main == found.runtime;
                 let tag = self.image.and_then(|image| image.tag.as_deref()).filter(|_| sure);
-                let version = tag.and_then(|tag| Some(self.evidence(&written.at, Source::ImageTag, version(tag)?, tag)));
+                let version = tag.and_then(|tag| Some(self.evidence(written.version_at(), Source::ImageTag, version(tag)?, tag)));
                 out.runtimes.push(RuntimeClaim { runtime, evidence, version });
             }
         }

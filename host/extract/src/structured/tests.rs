@@ -173,3 +173,37 @@ fn an_empty_report_gives_an_inventory_without_facts() {
     let found = read("apiVersion: v1\nkind: Pod\nmetadata: {generation: 3}\nspec: null\n", &Report::default());
     assert!(!found.is_ai() && found.images.is_empty());
 }
+
+#[test]
+fn the_version_of_an_image_in_two_fields_is_where_the_tag_stands() {
+    let yaml = "apiVersion: example.com/v1
+kind: Server
+metadata: {name: s}
+spec: {image: {repository: vllm/vllm-openai, tag: v0.8.5}}
+";
+    let image = Claim {
+        text: "vllm/vllm-openai:v0.8.5".to_owned(),
+        basis: Basis::Declared,
+        at: vec![at("/spec/image/repository"), at("/spec/image/tag")],
+    };
+    let container = Container {
+        name: "s".to_owned(),
+        class: ContainerClass::Main,
+        template: String::new(),
+        image: Some(image),
+        command: None,
+        args: vec![],
+        env: vec![],
+        env_from: vec![],
+        volume_mounts: None,
+        resources: None,
+        properties: vec![],
+    };
+    let found = read(yaml, &Report { containers: vec![container], ..Report::default() });
+    let place_of = |source: Source| {
+        let evidence = found.runtimes[0].finding.evidence.iter().find(|evidence| evidence.source == source).unwrap();
+        evidence.at.pointer.as_str()
+    };
+    assert_eq!(place_of(Source::ImagePattern), "/spec/image/repository");
+    assert_eq!(place_of(Source::ImageTag), "/spec/image/tag");
+}

@@ -19,7 +19,8 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     if !text.contains(char::is_whitespace) {
         return;
     }
-    if OPTIONS.iter().any(|(program, _)| text.contains(program)) || ["mysql", "mc alias"].iter().any(|program| text.contains(program)) {
+    let is_there = |program: &str| text.contains(program);
+    if OPTIONS.iter().any(|(program, _)| is_there(program)) || ["mysql", "mc alias", "echo", "printf"].into_iter().any(is_there) {
         words(text, found);
     }
 }
@@ -55,8 +56,15 @@ enum Tie {
     Blank,
 }
 
+/// Names that say what they hold only in their surroundings: the password of a connection string, which elsewhere is a folder, and the
+/// credential of a registry, which elsewhere is a switch.
+fn is_secret_here(bytes: &[u8], start: usize, name: &str, registries: bool) -> bool {
+    (name.eq_ignore_ascii_case("pwd") && start > 0 && bytes[start - 1] == b';') || (registries && name == "auth")
+}
+
 fn named(text: &str, found: &mut Vec<Secret>) {
     let bytes = text.as_bytes();
+    let registries = text.contains("auths");
     let mut at = 0;
     while at < bytes.len() {
         if !is_name_byte(bytes[at]) {
@@ -68,7 +76,7 @@ fn named(text: &str, found: &mut Vec<Secret>) {
         at = end;
         let name = &text[start..end];
         let Some((tie, value)) = tie(bytes, name, end) else { continue };
-        if !names::is_secret(name) {
+        if !names::is_secret(name) && !is_secret_here(bytes, start, name, registries) {
             continue;
         }
         at = values(text, name, tie, value, found).max(end);
@@ -198,9 +206,17 @@ fn words(text: &str, found: &mut Vec<Secret>) {
     let mut wandb = false;
     let mut expected = false;
     let mut alias = 0;
+    // What `echo` says, and whether the next word is the file that it goes to.
+    let (mut said, mut into) = (None, false);
+    let mut end = 0;
     for (start, word) in split(text) {
+        if text[end..start].contains('\n') && program == "echo" {
+            program = "";
+        }
+        end = start + word.len();
         if matches!(word, ";" | "|" | "&&" | "||") {
             (program, wandb, expected, alias) = ("", false, false, 0);
+            (said, into) = (None, false);
             continue;
         }
         let secret = Secret { start, end: start + word.len(), class: SECRET_VALUE };
@@ -213,7 +229,21 @@ fn words(text: &str, found: &mut Vec<Secret>) {
                 continue;
             }
         }
-        if OPTIONS.iter().any(|(of, option)| *of == program && *option == word) {
+        if program == "echo" {
+            let file = word.trim_start_matches('>');
+            if (into || file.len() < word.len()) && !file.is_empty() {
+                let name = file.rsplit('/').next().unwrap_or(file);
+                found.extend(said.take().filter(|_| names::is_secret(name)));
+            } else if word.starts_with('>') {
+                into = true;
+                continue;
+            } else if !word.starts_with('-') && word.trim_matches(['%', 's', '\\', 'n']).len() > 1 && names::is_literal("password", word) {
+                said = Some(secret);
+            }
+            into = false;
+        } else if name == "echo" || name == "printf" {
+            program = "echo";
+        } else if OPTIONS.iter().any(|(of, option)| *of == program && *option == word) {
             expected = true;
         } else if OPTIONS.iter().any(|(of, _)| *of == name) {
             program = OPTIONS.iter().find(|(of, _)| *of == name).map_or("", |(of, _)| of);

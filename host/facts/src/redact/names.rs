@@ -19,7 +19,7 @@ const TEXT_TOKENS: &[&str] = &[
 ];
 
 /// Names without a telling last word.
-const EXACT: &[&str] = &["AWS_BEARER_TOKEN_BEDROCK", "TOOL_SERVER_CONNECTIONS", "PLUGIN_SETTINGS", "MODEL_LOCK"];
+const EXACT: &[&str] = &["AWS_BEARER_TOKEN_BEDROCK", "TOOL_SERVER_CONNECTIONS", "PLUGIN_SETTINGS", "MODEL_LOCK", "KUBECONFIG"];
 
 /// Values of switches and modes, which are no secrets under any name but a password's.
 #[rustfmt::skip]
@@ -92,6 +92,9 @@ pub(super) fn is_secret(name: &str) -> bool {
         "STRING" => is_previous(&["CONNECTION"]),
         "AUTH" => is_previous(&["REDIS", "REDISCLI", "NEO4J", "BASIC", "HTTP", "PROXY", "REGISTRY", "DOCKER"]),
         "URL" => is_previous(&["WEBHOOK"]),
+        "SIGNATURE" => is_previous(&["ACCESS"]),
+        // `client-key-data` of a kubeconfig.
+        "DATA" => is_previous(&["KEY"]),
         "HEADERS" => !before.is_empty() && !is_previous(&["ALLOW", "ALLOWED", "EXPOSE", "EXPOSED", "FORWARDED"]),
         word => {
             [
@@ -106,6 +109,8 @@ pub(super) fn is_secret(name: &str) -> bool {
                 "ACCOUNTKEY",
                 "AUTHTOKEN",
                 "ACCESSTOKEN",
+                "IDENTITYTOKEN",
+                "REGISTRYTOKEN",
                 "REQUIREPASS",
                 "MASTERAUTH",
             ]

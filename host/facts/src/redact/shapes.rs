@@ -76,6 +76,7 @@ const SHAPES: &[Shape] = &[
     shape("r8_", Url, 30, Long), shape("tvly-", Url, 20, Digit), shape("lsv2_pt_", Url, 30, Long), shape("lsv2_sk_", Url, 30, Long),
     shape("ls__", Alnum, 32, Long), shape("pcsk_", Url, 50, Long), shape("csk-", Alnum, 24, Digit), shape("jina_", Alnum, 24, Digit),
     shape("tgp_v1_", Url, 24, Digit), shape("e2b_", Alnum, 24, Digit), shape("rpa_", Alnum, 24, Digit), shape("wandb_v1_", Url, 24, Digit),
+    shape("bfl-", Url, 24, Digit),
     // Clouds.
     shape("AIza", Url, 35, Long), shape("ya29.", Url, 10, Long), shape("GOCSPX-", Url, 20, Long), shape("1//", Url, 40, Digit),
     shape("AKIA", Upper, 16, Long), shape("ASIA", Upper, 16, Exact), shape("ABIA", Upper, 16, Exact), shape("ACCA", Upper, 16, Exact),
@@ -119,6 +120,7 @@ static BY_FIRST: LazyLock<[Vec<&'static Shape>; 256]> = LazyLock::new(|| {
 const HEAD: usize = 256;
 
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
+    service_accounts(text, found);
     private_keys(text, found);
     let bytes = text.as_bytes();
     let mut scan = Scan { by_first: &BY_FIRST, no_jwt_before: 0, base64_before: 0 };
@@ -182,7 +184,12 @@ impl Scan {
                 Digit => length >= shape.least && head[..length].iter().any(u8::is_ascii_digit),
             };
             if fits {
-                return push(run(bytes, start, shape.alphabet), TOKEN);
+                let end = run(bytes, start, shape.alphabet);
+                if matches!(shape.prefix, "AKIA" | "ASIA" | "ABIA" | "ACCA" | "A3T") {
+                    access_keys(bytes, at, end, found);
+                }
+                found.push(Secret { start: at, end, class: TOKEN });
+                return Some(end);
             }
         }
         if rest.starts_with(b"sk-") && is_sk(&rest[3..rest.len().min(3 + HEAD)]) {
@@ -193,6 +200,10 @@ impl Scan {
         }
         if rest.starts_with(b"eyJ") || rest.starts_with(b"ewog") {
             return self.jwt(bytes, at).and_then(|end| push(end, TOKEN));
+        }
+        // A messenger's address has the token right behind `bot`.
+        if rest.starts_with(b"bot") && rest.get(3).is_some_and(u8::is_ascii_digit) {
+            return bot_token(bytes, at + 3).and_then(|end| push(end, TOKEN));
         }
         if rest[0].is_ascii_digit() {
             return bot_token(bytes, at).and_then(|end| push(end, TOKEN));
@@ -214,13 +225,15 @@ impl Scan {
             return None;
         }
         let claims = run(bytes, header + 1, Url);
-        if !bytes[header + 1..].starts_with(b"eyJ") || claims - header < 14 || bytes.get(claims) != Some(&b'.') {
+        let object = |text: &[u8]| text.starts_with(b"eyJ") || text.starts_with(b"ewog");
+        if !object(&bytes[header + 1..]) || claims - header < 14 || bytes.get(claims) != Some(&b'.') {
             return None;
         }
         Some(run(bytes, claims + 1, Url))
     }
 
-    /// A storage key: exactly 86 characters of base64 and `==`. Such a key may begin with `+` or `/`.
+    /// A storage key: exactly 86 characters of base64 and `==`. Such a key may begin with `+` or `/`. Or a registry's password, which
+    /// ends in a mark of its own.
     fn base64_key(&mut self, bytes: &[u8], at: usize, found: &mut Vec<Secret>) {
         if at < self.base64_before {
             return;
@@ -231,7 +244,36 @@ impl Scan {
         if end - at == 86 && bytes[end..].starts_with(b"==") && bytes.get(end + 2) != Some(&b'=') {
             found.push(Secret { start: at, end: end + 2, class: TOKEN });
         }
+        if end - at == 52 && bytes[end - 10..].starts_with(b"+ACR") && bytes[end - 6..end].iter().all(u8::is_ascii_alphanumeric) {
+            found.push(Secret { start: at, end, class: TOKEN });
+        }
     }
+}
+
+/// How far from the id of a key its secret part is looked for, in bytes: a name, a separator and the secret.
+const BESIDE: usize = 128;
+
+/// The secret part of a key pair has no form but its length, so it is one only beside the id.
+fn access_keys(bytes: &[u8], start: usize, end: usize, found: &mut Vec<Secret>) {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    for (from, to) in [(start.saturating_sub(BESIDE), start), (end, bytes.len().min(end + BESIDE))] {
+        let mut at = from;
+        while at < to {
+            let length = bytes[at..to].iter().position(|byte| !inner(*byte)).unwrap_or(to - at);
+            let run = &bytes[at..at + length];
+            let bounded = (at == 0 || !inner(bytes[at - 1])) && bytes.get(at + length).is_none_or(|next| !inner(*next));
+            if length == 40 && bounded && is_access_key(run) {
+                found.push(Secret { start: at, end: at + length, class: TOKEN });
+            }
+            at += length + 1;
+        }
+    }
+}
+
+/// Paths have slashes and words, commits have hexadecimal digits only.
+fn is_access_key(run: &[u8]) -> bool {
+    let is_path = run.split(|byte| *byte == b'/').count() > 4;
+    !is_path && run.iter().any(u8::is_ascii_digit) && run.iter().any(u8::is_ascii_uppercase) && run.iter().any(u8::is_ascii_lowercase)
 }
 
 /// The key that many services copied. Names with `sk-` in them are lower-case words with hyphens.
@@ -319,6 +361,19 @@ fn client_secret(bytes: &[u8], at: usize, found: &mut Vec<Secret>) -> Option<usi
     }
     found.push(Secret { start, end: at + 1 + length, class: TOKEN });
     Some(at + 1 + length)
+}
+
+/// The key file of a cloud's service account: an object that says so and holds a private key goes whole, since its other members say
+/// whose key it was.
+fn service_accounts(text: &str, found: &mut Vec<Secret>) {
+    if !text.contains("service_account") || !text.contains("private_key") {
+        return;
+    }
+    let start = text.find('{').unwrap_or(0);
+    let end = text.rfind('}').map_or(text.len(), |last| last + 1);
+    if start < end {
+        found.push(Secret { start, end, class: PRIVATE_KEY });
+    }
 }
 
 /// Private keys in PEM, of any kind. Without an end the rest of the text is the key.

@@ -35,6 +35,9 @@ const WEBHOOKS: &[&str] = &[
     "hooks.slack.com/triggers/",
     "discord.com/api/webhooks/",
     "discordapp.com/api/webhooks/",
+    "webhook.office.com/webhookb2/",
+    "outlook.office.com/webhook/",
+    "outlook.office365.com/webhook/",
 ];
 
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
@@ -48,7 +51,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
         query(text, found);
     }
     // Every one of them has this word.
-    let webhooks = if text.contains("hooks") { WEBHOOKS } else { &[] };
+    let webhooks = if text.contains("hook") { WEBHOOKS } else { &[] };
     for webhook in webhooks {
         for (at, _) in text.match_indices(webhook) {
             let start = at + webhook.len();
