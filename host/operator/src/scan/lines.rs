@@ -150,7 +150,7 @@ mod tests {
         let text =
             "--- # first\nkind: A\nspec:\n  args: [a,\n    b]\n  script: |\n    one\n    two\n  deep:\n  - name: x\n    'with/slash': y\n";
         let lines = Lines::read(text, 10).unwrap();
-        for (pointer, line) in
+        for (pointer, expected) in
             [("/kind", 12), ("/spec/args/0", 14), ("/spec/args/1", 15), ("/spec/deep/0/name", 20), ("/spec/deep/0/with~1slash", 21)]
         {
             assert_eq!(line(&lines, pointer), Some(line), "{pointer}");
