@@ -15,6 +15,7 @@ mod corpus;
 mod demo;
 mod deny;
 mod docs;
+mod fuzz;
 mod guests;
 mod plugins;
 mod readers;
@@ -67,9 +68,16 @@ enum Command {
     Docs(docs::DocsArgs),
     /// Measure, and print the figures with a description of the machine
     Bench(bench::BenchArgs),
+    /// Run the fuzz targets (libFuzzer; needs a C++ compiler) and print their figures
+    ///
+    /// Not part of `test`, which only keeps them compiling. An input that makes a target fail is kept under target/fuzz.
+    Fuzz(fuzz::FuzzArgs),
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = fuzz::in_front_of_the_compiler() {
+        return code;
+    }
     let cli = Cli::parse();
     let ran = Workspace::find().and_then(|workspace| run(&workspace, cli.command));
     match ran {
@@ -90,5 +98,6 @@ fn run(workspace: &Workspace, command: Command) -> Result<()> {
         Command::Corpus(args) => corpus::scan_and_score(workspace, &args),
         Command::Docs(args) => docs::update(workspace, &args),
         Command::Bench(args) => bench::measure(workspace, &args),
+        Command::Fuzz(args) => fuzz::fuzz(workspace, &args),
     }
 }

@@ -39,6 +39,11 @@ impl Workspace {
         &self.root
     }
 
+    /// Where cargo puts what it builds for the host.
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
+    }
+
     /// A path as arguments of programs that run in the root carry it: short, and the same on every machine.
     pub(crate) fn relative<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.root).unwrap_or(path)

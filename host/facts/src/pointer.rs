@@ -1,7 +1,7 @@
 //! RFC 6901 JSON pointers.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 
@@ -73,16 +73,42 @@ impl AsRef<str> for Pointer {
     }
 }
 
-/// Appends `/` and the escaped token.
-pub(crate) fn push_token(text: &mut String, token: &str) {
-    text.push('/');
-    for c in token.chars() {
-        match c {
-            '~' => text.push_str("~0"),
-            '/' => text.push_str("~1"),
-            other => text.push(other),
-        }
+/// A pointer in the making, outermost token first. It keeps to the grammar, because it escapes what it is given.
+pub(crate) struct PointerText(String);
+
+impl PointerText {
+    /// Room for so many bytes.
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self(String::with_capacity(bytes))
     }
+
+    /// Appends a member key.
+    pub(crate) fn push(&mut self, token: &str) {
+        push_token(&mut self.0, token);
+    }
+
+    /// Appends an element index.
+    pub(crate) fn push_index(&mut self, index: u32) {
+        let _ = write!(self.0, "/{index}");
+    }
+}
+
+impl From<PointerText> for Pointer {
+    fn from(text: PointerText) -> Self {
+        Self(text.0)
+    }
+}
+
+/// Appends `/` and the escaped token.
+fn push_token(text: &mut String, token: &str) {
+    text.push('/');
+    let mut plain = 0;
+    for (place, byte) in token.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'~' | b'/')) {
+        text.push_str(&token[plain..place]);
+        text.push_str(if byte == b'~' { "~0" } else { "~1" });
+        plain = place + 1;
+    }
+    text.push_str(&token[plain..]);
 }
 
 /// Unescaped tokens of a pointer text; the leading `/` is taken for granted.

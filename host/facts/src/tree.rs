@@ -8,7 +8,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use crate::pointer::{self, Pointer};
+use crate::pointer::{self, Pointer, PointerText};
 
 mod read;
 
@@ -298,22 +298,28 @@ impl Tree {
 
     /// Where a node stands.
     pub fn pointer(&self, id: NodeId) -> Pointer {
-        let mut chain = Vec::new();
+        let mut chain = [0; MAX_DEPTH + 1];
+        let mut depth = 0;
+        let mut length = 0;
         let mut current = id.0;
         while current != 0 {
-            chain.push(current);
-            current = self.nodes[current as usize].parent;
+            let node = &self.nodes[current as usize];
+            chain[depth] = current;
+            depth += 1;
+            // An element's index has seldom more digits.
+            length += 1 + node.key.len.max(2) as usize;
+            current = node.parent;
         }
-        let mut text = String::new();
-        for index in chain.into_iter().rev() {
-            let node = &self.nodes[index as usize];
+        let mut text = PointerText::with_capacity(length);
+        for index in chain[..depth].iter().rev() {
+            let node = &self.nodes[*index as usize];
             if matches!(self.nodes[node.parent as usize].value, Value::Array { .. }) {
-                pointer::push_token(&mut text, &node.key.start.to_string());
+                text.push_index(node.key.start);
             } else {
-                pointer::push_token(&mut text, self.span(node.key));
+                text.push(self.span(node.key));
             }
         }
-        Pointer::parse(&text).unwrap_or_default()
+        text.into()
     }
 
     /// Compact JSON of a node, members in the order in which they were read.
@@ -373,6 +379,10 @@ impl Tree {
     #[must_use]
     pub fn view(&self, object: NodeId, visibility: Visibility) -> Self {
         let mut builder = Builder::default();
+        if object == self.root() {
+            builder.nodes.reserve_exact(self.nodes.len());
+            builder.text.reserve_exact(self.text.len());
+        }
         self.copy(object, Zone::Root, visibility, &mut builder, 0, Span { start: 0, len: 0 });
         Self { nodes: builder.nodes, text: builder.text }
     }

@@ -154,7 +154,7 @@ fn stages(pipeline: &Pipeline<'_>, json: &str) -> anyhow::Result<()> {
 fn end_to_end(pipeline: &Pipeline<'_>, what: &str, inputs: &[Source]) -> anyhow::Result<()> {
     let mut sink = Count::default();
     let started = Instant::now();
-    let plan = Plan { inputs, kinds: KindFilter::default(), workers: 1, alone: false };
+    let plan = Plan { inputs, kinds: KindFilter::default(), workers: 1, alone: false, explain: None };
     let totals = scan::run(pipeline, &plan, &Measure, &mut sink)?;
     let seconds = started.elapsed().as_secs_f64();
     let scraped = totals.documented + totals.not_ai;

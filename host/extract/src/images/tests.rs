@@ -40,7 +40,10 @@ fn images_are_recognised_by_their_canonical_repository() {
         ("vllm/vllm-openai:v0.8.5", "vllm official"),
         (&format!("docker.io/vllm/vllm-openai-cpu:v0.23.0@sha256:{digest}"), "vllm official"),
         ("aibrix-container-registry-cn-beijing.cr.volces.com/aibrix/vllm/vllm-openai:v0.9.2", "vllm official"),
-        ("kvcache-container-image-hb2-cn-beijing.cr.volces.com/aibrix/vllm-openai:v0.10.0-cu128-nixl-v0.4.1-lmcache-0.3.2", "vllm official"),
+        (
+            "kvcache-container-image-hb2-cn-beijing.cr.volces.com/aibrix/vllm-openai:v0.10.0-cu128-nixl-v0.4.1-lmcache-0.3.2",
+            "vllm official",
+        ),
         ("m.daocloud.io/quay.io/ascend/vllm-ascend:v0.11.0rc1", "vllm official"),
         ("swr.cn-north-4.myhuaweicloud.com/ddn-k8s/docker.io/vllm/vllm-openai:v0.8.5", "vllm official"),
         ("123456789012.dkr.ecr.us-west-2.amazonaws.com/docker-hub/vllm/vllm-openai:latest", "vllm official"),

@@ -31,26 +31,25 @@ const SWITCHES: &[&str] = &[
 /// Names longer than this are text.
 const LONGEST: usize = 128;
 
-/// The words of a name in upper case: `camelCase`, `kebab-case`, `dotted.names` and `SNAKE_CASE` alike.
-fn words(name: &str) -> Vec<String> {
+/// The words of a name in upper case, joined by `_`: `camelCase`, `kebab-case`, `dotted.names` and `SNAKE_CASE` alike.
+fn upper_snake(name: &str) -> String {
     let bytes = name.as_bytes();
-    let mut words = vec![String::new()];
+    // A name in capitals has no more; a hump of camel case adds one.
+    let mut words = String::with_capacity(bytes.len() + 4);
     for (i, byte) in bytes.iter().enumerate() {
         let before = i.checked_sub(1).map(|i| bytes[i]);
         let hump = byte.is_ascii_uppercase()
             && before.is_some_and(|before| {
                 before.is_ascii_lowercase() || (before.is_ascii_uppercase() && bytes.get(i + 1).is_some_and(u8::is_ascii_lowercase))
             });
-        if hump || !byte.is_ascii_alphanumeric() {
-            words.push(String::new());
+        if (hump || !byte.is_ascii_alphanumeric()) && !words.is_empty() && !words.ends_with('_') {
+            words.push('_');
         }
-        if byte.is_ascii_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.push(char::from(byte.to_ascii_uppercase()));
+        if byte.is_ascii_alphanumeric() {
+            words.push(char::from(byte.to_ascii_uppercase()));
         }
     }
-    words.retain(|word| !word.is_empty());
+    words.truncate(words.trim_end_matches('_').len());
     words
 }
 
@@ -60,19 +59,23 @@ pub(super) fn is_secret(name: &str) -> bool {
     if name.is_empty() || name.len() > LONGEST {
         return false;
     }
-    let words = words(name);
-    let Some((last, before)) = words.split_last() else { return false };
-    let previous = before.last().map_or("", String::as_str);
+    let joined = upper_snake(name);
+    if joined.is_empty() {
+        return false;
+    }
+    let words = || joined.split('_');
+    let (before, last) = joined.rsplit_once('_').unwrap_or(("", &joined));
+    let previous = before.rsplit('_').next().unwrap_or_default();
     let is_previous = |list: &[&str]| list.contains(&previous);
     // Switches talk about secrets and hold none.
-    if words.iter().any(|word| matches!(word.as_str(), "ENABLE" | "ENABLED" | "DISABLE" | "DISABLED" | "TOKENIZER"))
-        || matches!(words[0].as_str(), "NO" | "SKIP" | "HAS" | "IS" | "REQUIRE" | "MAX" | "NUM")
+    if words().any(|word| matches!(word, "ENABLE" | "ENABLED" | "DISABLE" | "DISABLED" | "TOKENIZER"))
+        || words().next().is_some_and(|first| matches!(first, "NO" | "SKIP" | "HAS" | "IS" | "REQUIRE" | "MAX" | "NUM"))
     {
         return false;
     }
-    match last.as_str() {
+    match last {
         // A server's TLS key is given as a path, or by another name.
-        "KEY" => is_previous(BEFORE_KEY) && !words.iter().any(|word| matches!(word.as_str(), "TLS" | "SSL" | "HEADER")),
+        "KEY" => is_previous(BEFORE_KEY) && !words().any(|word| matches!(word, "TLS" | "SSL" | "HEADER")),
         "KEYS" => is_previous(&["API", "ALLOWED", "ACCESS"]),
         "TOKEN" => !is_previous(TEXT_TOKENS),
         "PAT" => !before.is_empty(),
@@ -116,7 +119,7 @@ pub(super) fn is_secret(name: &str) -> bool {
             ]
             .iter()
             .any(|end| word.ends_with(end))
-                || EXACT.contains(&words.join("_").as_str())
+                || EXACT.contains(&joined.as_str())
         }
     }
 }

@@ -111,11 +111,10 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let own = self.open()?;
         let mut chain = Chain::default();
         let mut keys = Keys::default();
-        while let Some(key) = access.next_key_seed(KeySeed)? {
-            room::<A::Error>(self.builder, key.len())?;
-            let span = self.builder.intern(&key);
+        while let Some(span) = access.next_key_seed(KeySeed(self.builder))? {
             if !keys.insert(span, &self.builder.text) {
-                return Err(A::Error::custom(format_args!("key `{}` is given twice", shorten(&key))));
+                let key = &self.builder.text[span.start as usize..];
+                return Err(A::Error::custom(format_args!("key `{}` is given twice", shorten(key))));
             }
             let child = access.next_value_seed(Seed { builder: self.builder, parent: own, key: span, depth: self.depth + 1 })?;
             chain.add(child, self.builder);
@@ -166,50 +165,53 @@ impl Keys {
     }
 }
 
-/// A map key as text; YAML allows numbers and booleans there.
-struct KeySeed;
+/// A map key as text, put straight into the tree; YAML allows numbers and booleans there.
+struct KeySeed<'b>(&'b mut Builder);
 
-impl<'de> DeserializeSeed<'de> for KeySeed {
-    type Value = String;
+impl KeySeed<'_> {
+    fn put<E: serde::de::Error>(self, key: &str) -> Result<Span, E> {
+        room::<E>(self.0, key.len())?;
+        Ok(self.0.intern(key))
+    }
+}
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
+    type Value = Span;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Span, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl Visitor<'_> for KeySeed {
-    type Value = String;
+impl Visitor<'_> for KeySeed<'_> {
+    type Value = Span;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a scalar key")
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<String, E> {
-        Ok(value.to_owned())
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Span, E> {
+        self.put(value)
     }
 
-    fn visit_string<E>(self, value: String) -> Result<String, E> {
-        Ok(value)
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Span, E> {
+        self.put(if value { "true" } else { "false" })
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<String, E> {
-        Ok(value.to_string())
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Span, E> {
+        self.put(&value.to_string())
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<String, E> {
-        Ok(value.to_string())
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Span, E> {
+        self.put(&value.to_string())
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<String, E> {
-        Ok(value.to_string())
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Span, E> {
+        self.put(&value.to_string())
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<String, E> {
-        Ok(value.to_string())
-    }
-
-    fn visit_unit<E>(self) -> Result<String, E> {
-        Ok("null".to_owned())
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Span, E> {
+        self.put("null")
     }
 }
 

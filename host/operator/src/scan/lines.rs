@@ -153,7 +153,7 @@ mod tests {
         for (pointer, expected) in
             [("/kind", 12), ("/spec/args/0", 14), ("/spec/args/1", 15), ("/spec/deep/0/name", 20), ("/spec/deep/0/with~1slash", 21)]
         {
-            assert_eq!(line(&lines, pointer), Some(line), "{pointer}");
+            assert_eq!(line(&lines, pointer), Some(expected), "{pointer}");
         }
         assert!(line(&lines, "/spec/script").is_some_and(|line| line == 16 || line == 17), "{:?}", line(&lines, "/spec/script"));
         for nowhere in ["/spec/nothing", "/spec/args/2", "/kind/0", "/spec/args/x"] {

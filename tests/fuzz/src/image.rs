@@ -1,0 +1,15 @@
+//! Image references: what is read can be written and read again, and its canonical form stays what it is.
+#![no_main]
+
+use aibom_facts::image::{ImageId, ImageReference};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let _ = ImageId::parse(text);
+    let Ok(reference) = ImageReference::parse(text) else { return };
+    let written = reference.to_string();
+    assert_eq!(ImageReference::parse(&written).as_ref(), Ok(&reference), "`{written}`");
+    let canonical = reference.canonical();
+    assert_eq!(canonical.reference.canonical().reference, canonical.reference, "`{written}`");
+    let _ = aibom_extract::Rules::builtin().classify_image(&reference);
+});
