@@ -66,20 +66,19 @@ pub enum ImageClass {
 impl Rules {
     /// Finds the runtimes of an image.
     pub fn classify_image(&self, image: &ImageReference) -> ImageClass {
-        let whole = Whole { canonical: image.canonical(), tag: image.tag.as_deref() };
-        let canonical = &whole.canonical;
+        let canonical = &image.canonical();
         let tag_words: Vec<&str> = image.tag.as_deref().unwrap_or_default().split(['-', '_', '.']).collect();
-        if let Some(found) = self.best(&whole, true) {
+        if let Some(found) = self.best(canonical, true) {
             return self.checked(found, canonical, &tag_words);
         }
         if self.is_plumbing(canonical) {
             return ImageClass::Plumbing;
         }
-        if let Some(found) = self.best(&whole, false) {
+        if let Some(found) = self.best(canonical, false) {
             return self.checked(found, canonical, &tag_words);
         }
         let Some(last) = canonical.segments.last() else { return ImageClass::Unknown };
-        if let Some(found) = self.by_name(&whole, last) {
+        if let Some(found) = self.by_name(canonical, last) {
             return self.checked(found, canonical, &tag_words);
         }
         let weak = self.by_words(last);
@@ -113,8 +112,8 @@ impl Rules {
     }
 
     /// The most specific repository that matches in full, or by the end of its path.
-    fn best(&self, image: &Whole<'_>, full: bool) -> Option<ImageMatch> {
-        let canonical = &image.canonical;
+    fn best(&self, image: &CanonicalImage, full: bool) -> Option<ImageMatch> {
+        let canonical = image;
         let last = canonical.segments.last()?;
         let mut best: Option<(usize, ImageMatch)> = None;
         for (runtime, own) in self.images.repositories(last) {
@@ -143,7 +142,7 @@ impl Rules {
         best.map(|(_, found)| found)
     }
 
-    fn by_name(&self, image: &Whole<'_>, last: &str) -> Option<ImageMatch> {
+    fn by_name(&self, image: &CanonicalImage, last: &str) -> Option<ImageMatch> {
         let mut best: Option<(usize, ImageMatch)> = None;
         for (runtime, own) in self.images.names(last) {
             let name = &self.runtimes[runtime].images.names[own];
@@ -176,8 +175,8 @@ impl Rules {
         found.into_iter().map(hint).collect()
     }
 
-    fn found(&self, runtime: usize, repository: &Repository, strength: Strength, image: &Whole<'_>) -> ImageMatch {
-        let segments = &image.canonical.segments;
+    fn found(&self, runtime: usize, repository: &Repository, strength: Strength, image: &CanonicalImage) -> ImageMatch {
+        let segments = &image.segments;
         let engine = repository.engine.as_deref().and_then(|name| self.index(name));
         let strong = strength >= Strength::Copy || engine.is_some();
         ImageMatch {
@@ -185,7 +184,7 @@ impl Rules {
             strength,
             pattern: repository.path.clone(),
             engine,
-            model: model_in(repository, segments, image.tag),
+            model: model_in(repository, segments),
             versioned: strong && repository.versioned.unwrap_or(true),
             marked: false,
         }
@@ -211,18 +210,17 @@ impl Rules {
 
     /// The entry that makes an image plumbing, for people.
     pub(crate) fn denial(&self, image: &ImageReference) -> Option<String> {
-        let whole = Whole { canonical: image.canonical(), tag: image.tag.as_deref() };
-        let canonical = &whole.canonical;
+        let canonical = &image.canonical();
         let tag: Vec<&str> = image.tag.as_deref().unwrap_or_default().split(['-', '_', '.']).collect();
         let own = |found: &ImageMatch| denied(&self.runtimes[found.runtime].images, canonical, &tag);
         let of = |found: ImageMatch| own(&found).map(|entry| format!("{} denies {entry}", self.runtimes[found.runtime].name));
-        if let Some(found) = self.best(&whole, true) {
+        if let Some(found) = self.best(canonical, true) {
             return of(found);
         }
         if let Some(word) = self.plumbing_word(canonical) {
             return Some(format!("the word {word} in its name"));
         }
-        self.best(&whole, false).or_else(|| self.by_name(&whole, canonical.segments.last()?)).and_then(of)
+        self.best(canonical, false).or_else(|| self.by_name(canonical, canonical.segments.last()?)).and_then(of)
     }
 
     /// Whether a runtime's own work is anything but running models.
@@ -231,19 +229,10 @@ impl Rules {
     }
 }
 
-/// An image with its tag.
-struct Whole<'i> {
-    canonical: CanonicalImage,
-    tag: Option<&'i str>,
-}
-
-/// The model that an image is named after, tagged with or known to hold.
-fn model_in(repository: &Repository, segments: &[String], tag: Option<&str>) -> Option<String> {
+/// The model that an image is named after, or known to hold.
+fn model_in(repository: &Repository, segments: &[String]) -> Option<String> {
     if let Some(name) = &repository.holds {
         return Some(name.clone());
-    }
-    if repository.tag_model {
-        return tag.filter(|tag| *tag != "latest" && version(tag).is_none()).map(str::to_owned);
     }
     if repository.star == Some(Star::Model) {
         let head = repository.path.rsplit('/').next()?.split('*').next()?;

@@ -59,10 +59,21 @@ pub fn lint(document: &Value) -> Vec<Violation> {
 
 /// Like [`lint`], for a sink that takes this many bytes.
 pub fn lint_sized(document: &Value, max_bytes: usize) -> Vec<Violation> {
+    let size = serde_json::to_string(document).map_or(usize::MAX, |text| text.len());
+    check(document, size, max_bytes, &|_| false)
+}
+
+/// Like [`lint`], for the writer itself: it knows how many bytes a document has at most, and remembers texts that L9 has nothing to say
+/// about.
+pub(crate) fn lint_written(document: &Value, at_most: usize, passed: &dyn Fn(&str) -> bool) -> Vec<Violation> {
+    if at_most > MAX_BYTES { lint(document) } else { check(document, at_most, MAX_BYTES, passed) }
+}
+
+fn check(document: &Value, size: usize, max_bytes: usize, passed: &dyn Fn(&str) -> bool) -> Vec<Violation> {
     let mut findings = Findings::default();
     let components = components(document);
     references::check(document, &components, &mut findings);
-    text::check(document, &components, max_bytes, &mut findings);
+    text::check(document, &components, (size, max_bytes), passed, &mut findings);
     shape::check(document, &components, &mut findings);
     places::check(&components, &mut findings);
     findings.sorted()

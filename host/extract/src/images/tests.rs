@@ -134,15 +134,12 @@ fn a_star_stays_within_its_segment() {
 #[test]
 fn an_entry_says_whether_the_tag_is_a_version_and_which_model_the_image_holds() {
     let text = "name: a\nimages:\n  repositories: [{path: x.io/own/plain}, {path: x.io/own/dated, versioned: false}, \
-                {path: x.io/own/baked, holds: acme/m}, {path: x.io/own/tagged, tag-model: true}, {path: 'x.io/own/pre-*', star: model}]\n";
+                {path: x.io/own/baked, holds: acme/m}, {path: 'x.io/own/pre-*', star: model}]\n";
     let rules = Rules::parse([("a.yaml", text)].into_iter()).unwrap();
     for (image, versioned, model) in [
         ("x.io/own/plain:v1.2", true, None),
         ("copy.io/z/own/dated:v1.2", false, None),
         ("x.io/own/baked:v1.2", true, Some("acme/m")),
-        ("x.io/own/tagged:some-model", true, Some("some-model")),
-        ("x.io/own/tagged:1.2.3", true, None),
-        ("x.io/own/tagged", true, None),
         ("x.io/own/pre-phi-4:1", true, Some("phi-4")),
     ] {
         let ImageClass::Runtimes(found) = rules.classify_image(&ImageReference::parse(image).unwrap()) else { panic!("{image}") };

@@ -21,9 +21,6 @@ pub struct Repository {
     /// What the star of the last segment stands for.
     #[serde(default)]
     pub star: Option<Star>,
-    /// The tag names the model.
-    #[serde(default)]
-    pub tag_model: bool,
     /// The model that is in the image.
     #[serde(default)]
     pub holds: Option<String>,
