@@ -99,5 +99,5 @@ fn kept(labels: &str, kinds: &[String]) -> String {
         let kind = label["kind"].as_str().unwrap_or_default();
         kinds.is_empty() || kinds.iter().any(|wanted| wanted.rsplit('/').next().is_some_and(|wanted| wanted.eq_ignore_ascii_case(kind)))
     };
-    labels.lines().filter(wanted).map(|line| format!("{line}\n")).collect()
+    labels.lines().filter(wanted).flat_map(|line| [line, "\n"]).collect()
 }

@@ -192,7 +192,8 @@ fn plant(manifests: &Path, folder: &Path, targets: &[Target]) -> Result<()> {
                 Target::Object => text.split("\n---").map(str::to_owned).collect(),
             };
             for piece in pieces.into_iter().filter(|piece| !piece.trim().is_empty() && piece.len() <= target.longest()) {
-                let name: String = Sha256::digest(piece.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+                let digest = Sha256::digest(piece.as_bytes());
+                let name = format!("{:016x}", u64::from_be_bytes(digest[..8].try_into()?));
                 let path = folder.join(target.name()).join("seeds").join(name);
                 *count += usize::from(crate::workspace::write_if_changed(&path, piece.as_bytes())?);
             }

@@ -115,7 +115,7 @@ mod tests {
         for name in ["workload.uid", "k8s-aibom:workload:uid", "aibom.workload.uid", "source", "k8s-aibom:unresolved:model"] {
             assert!(is_own_on_root(name) && !is_own(name), "{name}");
         }
-        for name in ["model.form", "identity.confidence", "aibom.parameter.dtype", "cdx:ai-ml:model:confidence", "dynamo.role.name"] {
+        for name in ["model.form", "identity.confidence", "aibom.parameter.dtype", "cdx:ai-ml:model:confidence", "acme.role.name"] {
             assert!(!is_own(name) && !is_own_on_root(name), "{name}");
         }
     }

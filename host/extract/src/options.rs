@@ -1,5 +1,7 @@
 //! Options and positional arguments of a recognised program.
 
+use std::sync::Arc;
+
 use aibom_facts::model::ModelReference;
 
 use crate::images::matches;
@@ -51,7 +53,7 @@ fn abbreviated<'r>(table: &'r Runtime, option: &str) -> Option<&'r Meaning> {
 fn dotted(tables: &[&Runtime], option: &str) -> Option<Meaning> {
     let (base, member) = option.split_once('.')?;
     match lookup(tables, base)? {
-        Meaning::Fact(role, shape) if shape.json.as_deref() == Some(member) => Some(Meaning::Fact(*role, Shape::default())),
+        Meaning::Fact(role, shape) if shape.json.as_deref() == Some(member) => Some(Meaning::Fact(*role, Arc::default())),
         _ => None,
     }
 }
@@ -135,7 +137,7 @@ impl Parser<'_, '_> {
                     && let Some(place) = places.next()
                 {
                     let meaning = match place {
-                        Positional::Use(role) => Some(Meaning::Fact(*role, Shape::default())),
+                        Positional::Use(role) => Some(Meaning::Fact(*role, Arc::default())),
                         Positional::Option(name) => lookup(tables, name).cloned(),
                     };
                     if let Some(meaning) = meaning {
@@ -218,7 +220,7 @@ impl Parser<'_, '_> {
             && matches!(positional.first(), Some(Positional::Use(Use::Model)))
             && !self.out.hits.iter().any(Hit::is_model)
         {
-            self.add(&Meaning::Fact(Use::Model, Shape::default()), "", vec![token.clone()], false);
+            self.add(&Meaning::Fact(Use::Model, Arc::default()), "", vec![token.clone()], false);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::explain::{self, Considered, Reason, Recognised, Trace};
 use crate::images::{ImageClass, ImageMatch, Strength};
 use crate::options::{self, Hit, Parsed};
 use crate::pods::Container;
-use crate::rules::{Choice, Does, Meaning, Rules, Runtime, Shape, Use};
+use crate::rules::{Choice, Does, Meaning, Rules, Runtime, Use};
 use crate::said::Said;
 use crate::script::CommandLine;
 use crate::text::{Token, Traced};
@@ -580,8 +580,8 @@ impl<'a> Reader<'a> {
 
     /// Whether the choice of an entry holds. What cannot be read fulfils none.
     fn counts(&self, meaning: &Meaning, launch: Option<&Launch<'_>>) -> bool {
-        let Meaning::Fact(_, Shape { chosen_by: Some(choice), .. }) = meaning else { return true };
-        self.holds(choice, launch)
+        let Meaning::Fact(_, shape) = meaning else { return true };
+        shape.chosen_by.as_ref().is_none_or(|choice| self.holds(choice, launch))
     }
 
     fn holds(&self, choice: &Choice, launch: Option<&Launch<'_>>) -> bool {

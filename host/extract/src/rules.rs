@@ -5,7 +5,7 @@
 //! an error that says where.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use aibom_facts::inventory::{Category, Role};
 use serde::Deserialize;
@@ -246,7 +246,7 @@ struct File {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// A fact about models.
-    Fact(Use, Shape),
+    Fact(Use, Arc<Shape>),
     /// A parameter by name.
     Parameter(String),
     /// A switch without a value.
@@ -536,8 +536,9 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
     for (role, specs) in &file.options {
         for spec in specs {
             let (names, shape) = spec.parts();
+            let shape = Arc::new(shape);
             for option in names {
-                add(&option, Meaning::Fact(*role, shape.clone()))?;
+                add(&option, Meaning::Fact(*role, Arc::clone(&shape)))?;
             }
         }
     }
@@ -564,7 +565,8 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
     for (role, specs) in &file.env {
         for spec in specs {
             let (names, shape) = spec.parts();
-            env.extend(names.into_iter().map(|name| (name, Meaning::Fact(*role, shape.clone()))));
+            let shape = Arc::new(shape);
+            env.extend(names.into_iter().map(|name| (name, Meaning::Fact(*role, Arc::clone(&shape)))));
         }
     }
     for (parameter, names) in &file.env_parameters {

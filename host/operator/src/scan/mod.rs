@@ -309,7 +309,7 @@ fn read_input<P: Present>(
             Ok(Content::Objects { .. }) => {
                 let wanted = plan.explain.as_ref().and_then(|_| text.get(document.span.clone()));
                 let lines = wanted.and_then(|text| Lines::read(text, before)).map(Arc::new);
-                read_objects(pipeline, input, plan, presenter, document, lines, give)
+                read_objects(pipeline, input, plan, presenter, document, lines.as_ref(), give)
             }
         };
         if !taken {
@@ -341,7 +341,7 @@ fn read_objects<P: Present>(
     plan: &Plan<'_>,
     presenter: &P,
     document: Document,
-    lines: Option<Arc<Lines>>,
+    lines: Option<&Arc<Lines>>,
     give: &mut dyn FnMut(Part<P::Shown>) -> bool,
 ) -> bool {
     let Ok(Content::Objects { objects, other }) = document.content else { return true };
@@ -362,9 +362,9 @@ fn read_objects<P: Present>(
         }
         let asks = |plugin: &aibom_plugin::Plugin| !plugin.description().related.is_empty();
         let part = if !plan.alone && pipeline.catalogue.plugin_for(&object.reference).is_ok_and(asks) {
-            Part::Deferred(Deferred { file: input.name().to_owned(), document: document.index, object, lines: lines.clone() })
+            Part::Deferred(Deferred { file: input.name().to_owned(), document: document.index, object, lines: lines.cloned() })
         } else {
-            let finding = find(pipeline, plan, (input.name(), document.index, lines.as_ref()), &object, &Nobody);
+            let finding = find(pipeline, plan, (input.name(), document.index, lines), &object, &Nobody);
             Part::Finding(Class::of(&finding.outcome), presenter.present(finding))
         };
         if !give(part) {
