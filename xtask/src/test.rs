@@ -55,6 +55,9 @@ enum Step {
     Deny,
 }
 
+/// Seed of the property tests (proptest).
+const SEED: &str = "PROPTEST_RNG_SEED";
+
 impl Step {
     fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
@@ -111,7 +114,12 @@ fn run_step(workspace: &Workspace, args: &TestArgs, step: Step, built: &mut Buil
         // The same features and profile as for the binary of `demo`: see `Workspace::build_host`.
         Step::HostTests => {
             need_guests(workspace, args, built)?;
-            run_command(workspace.cargo("test").args(["--workspace", "--release", "--no-fail-fast"]))
+            // The same cases in every run: a search belongs to `cargo xtask fuzz` and to whoever sets the variable.
+            let mut tests = workspace.cargo("test");
+            if std::env::var_os(SEED).is_none() {
+                tests.env(SEED, "1");
+            }
+            run_command(tests.args(["--workspace", "--release", "--no-fail-fast"]))
         }
         Step::TestPlugins => {
             need_guests(workspace, args, built)?;

@@ -92,7 +92,10 @@ impl Reader<'_> {
         }
         // A library alone trains, as far as nothing says otherwise.
         let otherwise = if library { Category::Training } else { Category::Inference };
-        let category = CATEGORIES.into_iter().find(|category| words.categories.get(category).is_some_and(said)).unwrap_or(otherwise);
+        let spoken = CATEGORIES.into_iter().find(|category| words.categories.get(category).is_some_and(said));
+        // What a client calls says what it is.
+        let client = spoken.is_none() && (out.calls.local || !out.calls.services.is_empty());
+        let category = spoken.unwrap_or(if client { Category::Gateway } else { otherwise });
         let role = match category {
             Category::Training | Category::FineTuning => Role::Base,
             Category::Gateway => Role::Target,
@@ -100,7 +103,7 @@ impl Reader<'_> {
             _ => Role::Target,
         };
         let does = match (category, role) {
-            (Category::Gateway, _) => Does::Route,
+            (Category::Gateway, _) if !client => Does::Route,
             (_, Role::Target) => Does::Measure,
             (Category::DataPreparation, _) => Does::Fetch,
             _ => Does::Run,
@@ -108,7 +111,9 @@ impl Reader<'_> {
         let mut guesses: Vec<(u8, &Variable)> = Vec::new();
         let mut found = Reading::default();
         let second = signs.models.iter().filter(|(role, _)| role.is_none()).count() > 1;
-        for (spoken, variable) in &signs.models {
+        // `OPENAI_MODEL` is of a service, `MODEL_NAME` anybody's.
+        let anybodys = |name: &str| self.rules.apis.variable(name).is_none() || words.model_variables.contains(name);
+        for (spoken, variable) in signs.models.iter().filter(|(_, variable)| !client || anybodys(&variable.name)) {
             let judge = category == Category::Evaluation && second && is_hosted(words, &variable.name);
             match spoken.or(judge.then_some(Role::Judge)) {
                 None => guesses.extend(self.rank(&variable.value).map(|rank| (rank, *variable))),
@@ -127,7 +132,8 @@ impl Reader<'_> {
         for hit in hits {
             said.option(hit);
         }
-        for (_, variable) in guesses.into_iter().filter(|(rank, _)| !located || *rank != NAME) {
+        // An image that is known has names of its own for what runs in it.
+        for (_, variable) in guesses.into_iter().filter(|(rank, _)| !(located || library) || *rank != NAME) {
             said.guess(variable);
         }
         said.claims(self, false, role, does, &mut found);
@@ -139,7 +145,7 @@ impl Reader<'_> {
             self.runtime_by_variable(words, out);
         }
         // What the image says goes first.
-        if out.categories.is_empty() {
+        if out.categories.is_empty() && !client {
             out.categories.push(category);
         }
         out.does = out.does.or(Some(does));
@@ -148,22 +154,31 @@ impl Reader<'_> {
     }
 
     fn signs(&self, words: &ClueWords) -> Signs<'_> {
+        // One variable alone is a weak sign: a token of the hub is in many a pod.
+        let mut hints = 0;
         let mut signs =
             Signs { device: self.container.resources.is_some_and(|place| storage::asks_for_device(self.rules, place)), ..Signs::default() };
         for variable in self.container.env.iter() {
             let name = variable.name.as_str();
-            signs.certain |= words.hub.contains(name);
+            let empty = !variable.secret && variable.value.text.is_empty();
+            let of_a_service = self.rules.apis.variable(name).is_some();
+            let mut hint = words.hub.contains(name);
             signs.likely |= words.parameters.contains(name);
             let mut last = "";
             for word in name.split('_') {
-                signs.certain |= words.engines.contains(word);
+                // The address of a server says that there is one, and not that this is it.
+                signs.likely |= words.engines.contains(word) && !empty;
+                hint |= words.engines.contains(word) && !of_a_service;
                 last = word;
             }
             signs.calls |= words.endpoints.contains(last) && !variable.secret;
             if !variable.secret && !variable.value.text.is_empty() && holds_a_model(words, name) {
                 signs.models.push((role_of(words, name), variable));
             }
+            hints += usize::from(hint && !empty);
         }
+        signs.likely |= hints > 0;
+        signs.certain |= hints > 1;
         signs
     }
 

@@ -111,7 +111,7 @@ fn a_model_is_met_by_its_id_or_a_source_and_each_label_once() {
     assert_eq!(measured("models", &model("ACME/Talker"), ""), [1, 1, 0]);
     assert_eq!(measured("models", &model("/models/talker"), ""), [1, 1, 0]);
     assert_eq!(measured("models", &[model("/models/talker"), model("s3://acme/talker")].join(","), ""), [1, 1, 0]);
-    assert_eq!(measured("models", &[model("acme/talker"), model("acme/talker")].join(","), ""), [1, 1, 0]);
+    assert_eq!(measured("models", &[model("acme/talker"), model("acme/talker")].join(","), ""), [1, 1, 1]);
     assert_eq!(measured("models", &[model("acme/quick"), model("acme/quick")].join(","), ""), [1, 1, 1]);
     assert_eq!(measured("models", &model("acme/other"), ""), [0, 2, 1]);
     let hub = r#"{"type": "machine-learning-model", "name": "x", "purl": "pkg:huggingface/acme%2Ftalker@main?a=b"}"#;

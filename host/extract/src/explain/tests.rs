@@ -109,8 +109,8 @@ fn signs_without_a_program_that_is_known_are_weak() {
     assert_says(server, "model acme/talker --model option-unread");
     assert_says(server, "model acme/talker MODEL_NAME uncorroborated");
     assert_says(
-        "{name: a, image: 'example.com/acme/app:1', env: [{name: LLAMA_ARG_MODEL, value: /m/talker.gguf}]}",
-        "model /m/talker.gguf LLAMA_ARG_MODEL variable-unread",
+        "{name: a, image: 'example.com/acme/app:1', env: [{name: SAGEMAKER_MODEL_REPO, value: /opt/talker}]}",
+        "model /opt/talker SAGEMAKER_MODEL_REPO variable-unread",
     );
 }
 

@@ -82,7 +82,7 @@ fn images_are_recognised_by_their_canonical_repository() {
         ("ollama/ollama:0.9.0-rocm", "ollama official"),
         ("registry.corp/ollama:0.9.0", "unknown"),
         ("nvcr.io/nvidia/ai-dynamo/dynamo-frontend:1.2.0", "routers official"),
-        ("aibrix-public-release-cn-beijing.cr.volces.com/aibrix/ai-dynamo-vllm-runtime:1.2.0", "dynamo+vllm name"),
+        ("aibrix-public-release-cn-beijing.cr.volces.com/aibrix/ai-dynamo-vllm-runtime:1.2.0", "dynamo+vllm official"),
     ];
     let wrong: Vec<_> = table.iter().map(|(image, want)| (image, want, class(image))).filter(|(_, want, have)| *want != have).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -15,6 +15,8 @@ pub(crate) struct LauncherIndex {
     /// Those with a script that is a pattern or has folders.
     patterns: Vec<Place>,
     modules: HashMap<String, Vec<Place>>,
+    /// Those that a server of applications runs, which may be started by any name.
+    apps: Vec<Place>,
     /// Those that code on the command line starts.
     calling: Vec<Place>,
 }
@@ -41,6 +43,9 @@ impl LauncherIndex {
         if !patterns.is_empty() {
             self.patterns.push(place);
         }
+        if !launcher.apps.is_empty() {
+            self.apps.push(place);
+        }
         if !launcher.calls.is_empty() {
             self.calling.push(place);
         }
@@ -48,7 +53,7 @@ impl LauncherIndex {
 
     /// Launchers that a program or script of this name may be.
     pub(crate) fn named(&self, name: &str) -> Vec<Place> {
-        let mut out: Vec<Place> = self.names.get(name).into_iter().flatten().chain(&self.patterns).copied().collect();
+        let mut out: Vec<Place> = self.names.get(name).into_iter().flatten().chain(&self.patterns).chain(&self.apps).copied().collect();
         out.sort_unstable();
         out.dedup();
         out
@@ -56,7 +61,10 @@ impl LauncherIndex {
 
     /// Launchers of a module.
     pub(crate) fn module(&self, name: &str) -> Vec<Place> {
-        self.modules.get(name).cloned().unwrap_or_default()
+        let mut out: Vec<Place> = self.modules.get(name).into_iter().flatten().chain(&self.apps).copied().collect();
+        out.sort_unstable();
+        out.dedup();
+        out
     }
 
     /// Launchers that calls in code start.

@@ -229,6 +229,8 @@ proptest! {
 
     #[test]
     fn an_id_reads_back_as_itself(text in "((hf|s3|https)://)?([a-zA-Z0-9.@:_-]{1,8}/){0,3}[a-zA-Z0-9.@:_-]{1,10}") {
+        // Where an authority has several, any of them may end the user.
+        prop_assume!(text.matches('@').count() < 2);
         if let Ok(parsed) = ModelReference::parse(&text)
             && let Ok(again) = ModelReference::parse(&parsed.reference.id())
         {

@@ -119,7 +119,7 @@ fn values(text: &str, name: &str, tie: Tie, start: usize, found: &mut Vec<Secret
                 && (quoted
                     || names::is_password(name)
                     || is_whole_line(name)
-                    || (value.len() >= 8 && value.bytes().any(|byte| byte.is_ascii_digit())))
+                    || (value.len() >= 8 && (value.bytes().any(|byte| byte.is_ascii_digit()) || value.ends_with('='))))
         }
     };
     if !literal {

@@ -73,7 +73,7 @@ const SHAPES: &[Shape] = &[
     shape("sk_live_", Alnum, 10, Long), shape("sk_test_", Alnum, 10, Long), shape("sk_prod_", Alnum, 10, Long),
     shape("rk_live_", Alnum, 10, Long), shape("rk_test_", Alnum, 10, Long), shape("rk_prod_", Alnum, 10, Long),
     shape("sk_", Hex, 40, Long), shape("gsk_", Alnum, 40, Long), shape("xai-", Url, 60, Digit), shape("pplx-", Alnum, 40, Long),
-    shape("r8_", Url, 30, Long), shape("tvly-", Url, 20, Digit), shape("lsv2_pt_", Url, 30, Long), shape("lsv2_sk_", Url, 30, Long),
+    shape("r8_", Alnum, 30, Long), shape("tvly-", Url, 20, Digit), shape("lsv2_pt_", Url, 30, Long), shape("lsv2_sk_", Url, 30, Long),
     shape("ls__", Alnum, 32, Long), shape("pcsk_", Url, 50, Long), shape("csk-", Alnum, 24, Digit), shape("jina_", Alnum, 24, Digit),
     shape("tgp_v1_", Url, 24, Digit), shape("e2b_", Alnum, 24, Digit), shape("rpa_", Alnum, 24, Digit), shape("wandb_v1_", Url, 24, Digit),
     shape("bfl-", Url, 24, Digit),
@@ -279,11 +279,19 @@ fn is_access_key(run: &[u8]) -> bool {
 /// The key that many services copied. Names with `sk-` in them are lower-case words with hyphens.
 fn is_sk(rest: &[u8]) -> bool {
     let alnum = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    if alnum == 0 {
+        return false;
+    }
     let url = rest.iter().take_while(|byte| Url.holds(**byte)).count();
     let some = |length: usize, what: fn(&u8) -> bool| rest[..length].iter().any(what);
     (alnum >= 16 && some(alnum, u8::is_ascii_digit))
         || alnum >= 32
-        || (url >= 16 && some(url, u8::is_ascii_digit) && some(url, u8::is_ascii_uppercase) && some(url, u8::is_ascii_lowercase))
+        // Words with hyphens between them are a name, whatever their case: no word of one is this long.
+        || (url >= 16
+            && rest[..url].split(|byte| !byte.is_ascii_alphanumeric()).any(|word| word.len() >= 10)
+            && some(url, u8::is_ascii_digit)
+            && some(url, u8::is_ascii_uppercase)
+            && some(url, u8::is_ascii_lowercase))
 }
 
 /// `<5 to 16 digits>:A<34 characters>`
@@ -355,7 +363,11 @@ fn client_secret(bytes: &[u8], at: usize, found: &mut Vec<Secret>) -> Option<usi
     if bytes[at - 1] != b'Q' || !bytes[at - 2].is_ascii_digit() || !bytes[start..at].iter().all(|byte| inner(*byte)) {
         return None;
     }
-    let length = bytes[at + 1..].iter().take(35).take_while(|byte| inner(**byte)).count();
+    let mut length = bytes[at + 1..].iter().take(36).take_while(|byte| inner(**byte)).count();
+    // The full stop of a sentence.
+    if length == 35 && bytes[at + length] == b'.' {
+        length -= 1;
+    }
     if !(31..=34).contains(&length) {
         return None;
     }

@@ -62,7 +62,8 @@ fn a_plugin_outlives_the_host_handle_it_was_loaded_with() {
 
 #[test]
 fn on_demand_allocation_gives_the_same_outcomes() {
-    let host = Host::new(HostConfig { allocation: AllocationChoice::OnDemand, ..HostConfig::default() }).unwrap();
+    let host = Host::new(HostConfig { allocation: AllocationChoice::OnDemand, deadline: Duration::from_mins(1), ..HostConfig::default() })
+        .unwrap();
     assert_eq!(host.allocation(), Allocation::OnDemand);
     for (name, word) in [("hog", "memory"), ("recurse", "stack"), ("panic", "panic"), ("giant", "output")] {
         assert_eq!(load(&host, name).scrape(&widget(), &[], "{}").unwrap_err().word(), word);
