@@ -1,4 +1,5 @@
 //! `k8s-aibom scan --explain` as its users run it.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

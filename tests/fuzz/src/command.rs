@@ -10,6 +10,6 @@ fuzz_target!(|text: &str| {
     let image = lines.next().unwrap_or_default();
     let words: Vec<&str> = lines.collect();
     // Half of the inputs leave the program to the image.
-    let (command, args) = if image.len() % 2 == 0 { (&words[..], &[][..]) } else { (&[][..], &words[..]) };
+    let (command, args) = if image.len().is_multiple_of(2) { (&words[..], &[][..]) } else { (&[][..], &words[..]) };
     pod::read(image, command, args, &[("MODEL", "acme/small"), ("WHERE", "/models/$(MODEL)")]);
 });
