@@ -178,7 +178,7 @@ impl Reader<'_> {
             hints += usize::from(hint && !empty);
         }
         signs.likely |= hints > 0;
-        signs.certain |= hints > 1;
+        signs.certain |= hints > 1 || (hints > 0 && signs.device);
         signs
     }
 
