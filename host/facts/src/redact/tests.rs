@@ -293,7 +293,7 @@ fn files_that_are_secrets_as_a_whole_go_whole() {
 #[test]
 fn what_is_written_into_a_file_of_a_secret_is_one() {
     assert_rows(&[
-        ("echo abc123 > /root/.cache/huggingface/token", "echo [REDACTED:secret-value] > /root/.cache/huggingface/token"),
+        ("echo abc123 > /x/.cache/huggingface/token", "echo [REDACTED:secret-value] > /x/.cache/huggingface/token"),
         ("echo -n abc123 >~/.netrc-password && run", "echo -n [REDACTED:secret-value] >~/.netrc-password && run"),
         ("printf '%s' abc123 >> /x/api_key", "printf '%s' [REDACTED:secret-value] >> /x/api_key"),
         ("echo $HF_TOKEN > /x/token", "echo $HF_TOKEN > /x/token"),
