@@ -344,9 +344,6 @@ pub(crate) fn split(token: Token, shape: &Shape) -> Vec<Token> {
     if shape.list {
         return listed(&token);
     }
-    if let Some(key) = &shape.json_list {
-        return in_list(token, key);
-    }
     if let Some(path) = shape.listing() {
         return json::texts(token.as_str(), path).iter().map(|text| inside(&token, text)).collect();
     }
@@ -379,16 +376,6 @@ fn listed(token: &Token) -> Vec<Token> {
         start = end + 1;
     }
     out
-}
-
-/// The names in a JSON list of names or of objects; a value that is no list is one name.
-fn in_list(token: Token, key: &str) -> Vec<Token> {
-    if !token.as_str().trim_start().starts_with('[') {
-        return vec![token];
-    }
-    let Ok(serde_json::Value::Array(entries)) = serde_json::from_str(token.as_str()) else { return Vec::new() };
-    let name = |entry: &serde_json::Value| entry.as_str().or_else(|| member(entry, key)?.as_str()).map(str::to_owned);
-    entries.iter().filter_map(name).map(|name| inside(&token, &name)).collect()
 }
 
 /// The fact in a value, with the words of the program put into what they stand for. None for a word that names nothing.

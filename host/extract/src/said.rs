@@ -101,7 +101,7 @@ impl Said {
                 }
             }
             Meaning::Fact(role, ref shape) => {
-                let each = shape.values != Values::One || shape.several() || shape.json_list.is_some();
+                let each = shape.values != Values::One || shape.several();
                 let found: Vec<Value> = hit
                     .values
                     .iter()
@@ -134,7 +134,7 @@ impl Said {
                     if let Some((name, token)) = options::settled(&token, shape)
                         && !token.as_str().is_empty()
                     {
-                        let each = shape.split.is_some() || shape.listing().is_some() || shape.json_list.is_some();
+                        let each = shape.split.is_some() || shape.listing().is_some();
                         let value = Value { token, by: variable.name.clone(), name, each, kind: Kind::of(shape) };
                         self.facts.entry(*role).or_default().variables.push(value);
                     }

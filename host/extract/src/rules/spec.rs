@@ -89,8 +89,6 @@ pub struct Shape {
     pub when: Vec<Condition>,
     /// It does not count then.
     pub unless: Vec<Condition>,
-    /// The value is a JSON list of names, or of objects that have the name under this key.
-    pub json_list: Option<String>,
     /// The entry counts only if another variable chooses it.
     pub chosen_by: Option<Choice>,
 }
@@ -203,8 +201,6 @@ pub(super) struct FullSpec {
     #[serde(default)]
     unless: Vec<Condition>,
     #[serde(default)]
-    json_list: Option<String>,
-    #[serde(default)]
     chosen_by: Option<Choice>,
 }
 
@@ -241,7 +237,6 @@ impl Spec {
                     part: full.part,
                     when: full.when,
                     unless: full.unless,
-                    json_list: full.json_list,
                     chosen_by: full.chosen_by,
                 };
                 (full.names, shape)
