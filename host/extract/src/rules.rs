@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use aibom_facts::inventory::{Category, Role};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::builtin;
 use crate::clues::ClueWords;
@@ -516,8 +517,20 @@ impl Rules {
     }
 }
 
-fn read<'f, T: Deserialize<'f>>(file: &str, text: &'f str) -> Result<T, RulesError> {
-    serde_saphyr::from_str(text).map_err(|error| RulesError::Syntax { file: file.to_owned(), message: error.to_string() })
+/// Reads one of the files. Erased, since the reader would otherwise be compiled for every structure of the schema, which takes longer
+/// than the rest of this crate.
+fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, RulesError> {
+    serde_saphyr::with_deserializer_from_str(text, |yaml| {
+        erased_serde::deserialize(&mut <dyn erased_serde::Deserializer<'_>>::erase(yaml)).map_err(serde::de::Error::custom)
+    })
+    .map_err(|error| {
+        let mut message = error.to_string();
+        // Each structure around the mistake adds its own place; the first one is the closest.
+        if let Some((at, _)) = message.match_indices(" at line ").nth(1) {
+            message.truncate(at);
+        }
+        RulesError::Syntax { file: file.to_owned(), message }
+    })
 }
 
 fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
