@@ -17,23 +17,15 @@ const SERIALS: Uuid = Uuid::from_u128(0x4be0_2c7a_c67c_4aae_9136_4733_a0ce_9943)
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     bom: Bom,
+    json: String,
     content_hash: String,
-    /// Bytes of the content, without the envelope.
-    content_bytes: usize,
     serial_number: String,
 }
 
-/// More bytes than an envelope takes: tools with their versions and digests, names of the object, time and serial number.
-const ENVELOPE: usize = 256 << 10;
-
 impl Document {
     /// Numbers a document. `identity` is cluster and workload UID where both are known.
-    pub(crate) fn close(
-        mut bom: Bom,
-        (content_hash, content_bytes): (String, usize),
-        identity: Option<(&str, &str)>,
-        version: u32,
-    ) -> Self {
+    pub(crate) fn close(mut bom: Bom, content: &Content, identity: Option<(&str, &str)>, version: u32) -> Self {
+        let content_hash = hex(&content.sha256);
         let (name, version) = match identity {
             Some((cluster, workload)) => (format!("{cluster}/{workload}"), version.max(1)),
             None => (content_hash.clone(), 1),
@@ -41,14 +33,15 @@ impl Document {
         let serial_number = Uuid::new_v5(&SERIALS, name.as_bytes()).urn().to_string();
         bom.serial_number = Some(serial_number.clone());
         bom.version = Some(version);
-        Self { bom, content_hash, content_bytes, serial_number }
+        // Around the content stand tools, time and serial number; every identity repeats its tools.
+        let mut json = json(&bom, content.bytes + content.bytes / 2 + 1024);
+        json.push('\n');
+        Self { bom, json, content_hash, serial_number }
     }
 
     /// Compact JSON in UTF-8 with one final newline. `<`, `>` and `&` stand as they are.
-    pub fn to_json(&self) -> String {
-        let mut text = json(&self.bom);
-        text.push('\n');
-        text
+    pub fn json(&self) -> &str {
+        &self.json
     }
 
     /// Indented JSON with one final newline.
@@ -65,10 +58,8 @@ impl Document {
 
     /// Broken rules of the lint; none, whatever was rendered, or this crate is at fault.
     pub fn lint(&self) -> Vec<Violation> {
-        // Every identity repeats its tools.
-        let at_most = self.content_bytes * 2 + ENVELOPE;
         let scrubber = RefCell::new(Scrubber::new());
-        lint::lint_written(&self.to_value(), at_most, &|text| scrubber.borrow_mut().is_masked(text))
+        lint::lint_written(&self.json, &|text| scrubber.borrow_mut().is_masked(text))
     }
 
     /// SHA-256 in lower-case hex over the document without `serialNumber`, `version`, `metadata.timestamp` and what tells the tools:
@@ -88,17 +79,25 @@ impl Document {
     }
 }
 
-impl Bom {
-    /// SHA-256 in lower-case hex over the compact form, and its length in bytes. Taken before the envelope is around the content.
-    pub(crate) fn sha256(&self) -> (String, usize) {
-        let text = json(self);
-        (hex(&Sha256::digest(&text)), text.len())
+/// Hash and length of a document's content, taken before the envelope is around it.
+pub(crate) struct Content {
+    sha256: [u8; 32],
+    bytes: usize,
+}
+
+impl Content {
+    /// Over the compact form.
+    pub(crate) fn of(bom: &Bom) -> Self {
+        let json = json(bom, 0);
+        Self { sha256: Sha256::digest(&json).into(), bytes: json.len() }
     }
 }
 
 /// The structures hold text, booleans, finite numbers and lists of them, all of which JSON can write.
-fn json(bom: &Bom) -> String {
-    serde_json::to_string(bom).unwrap_or_else(|_| unreachable_json())
+fn json(bom: &Bom, capacity: usize) -> String {
+    let mut bytes = Vec::with_capacity(capacity);
+    let written = serde_json::to_writer(&mut bytes, bom);
+    written.ok().and_then(|()| String::from_utf8(bytes).ok()).unwrap_or_else(unreachable_json)
 }
 
 fn unreachable_json() -> String {

@@ -1,5 +1,6 @@
 //! One draft per finding: the step between the inventory's words and CycloneDX's.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use aibom_facts::inventory::{
@@ -14,9 +15,12 @@ use crate::reference;
 use crate::scrub::Scrubber;
 use crate::url::{self, Unfit};
 
+/// Names, written with dots, and values of properties.
+pub(crate) type Pairs<'i> = BTreeSet<(Cow<'i, str>, Cow<'i, str>)>;
+
 /// A component or service before its references to others are known.
 #[derive(Clone, Debug)]
-pub(crate) struct Draft {
+pub(crate) struct Draft<'i> {
     pub(crate) reference: String,
     pub(crate) class: Class,
     /// CycloneDX component type; not used by services.
@@ -34,19 +38,19 @@ pub(crate) struct Draft {
     /// Value of an evidence entry that stands for the identity; none when all do.
     pub(crate) id: Option<String>,
     pub(crate) confidence: Confidence,
-    pub(crate) evidence: Vec<Evidence>,
-    pub(crate) conflicts: Vec<Evidence>,
-    pub(crate) properties: BTreeSet<(String, String)>,
-    pub(crate) needs: BTreeSet<Key>,
+    pub(crate) evidence: Vec<&'i Evidence>,
+    pub(crate) conflicts: Vec<&'i Evidence>,
+    pub(crate) properties: Pairs<'i>,
+    pub(crate) needs: BTreeSet<&'i Key>,
 }
 
-impl Draft {
-    fn new(finding: &Finding, component_type: &'static str, reference: String) -> Self {
+impl<'i> Draft<'i> {
+    fn new(finding: &'i Finding, component_type: &'static str, reference: String) -> Self {
         let properties = finding
             .properties
             .iter()
             .filter(|(name, _)| !crate::names::is_own(name))
-            .flat_map(|(name, values)| values.iter().map(move |value| (name.clone(), value.clone())))
+            .flat_map(|(name, values)| values.iter().map(move |value| (Cow::Borrowed(name.as_str()), Cow::Borrowed(value.as_str()))))
             .collect();
         Self {
             reference,
@@ -64,15 +68,15 @@ impl Draft {
             adapter: false,
             id: Some(finding.key.name.clone()),
             confidence: finding.confidence,
-            evidence: finding.evidence.clone(),
-            conflicts: finding.conflicts.clone(),
+            evidence: finding.evidence.iter().collect(),
+            conflicts: finding.conflicts.iter().collect(),
             properties,
-            needs: finding.needs.clone(),
+            needs: finding.needs.iter().collect(),
         }
     }
 
-    fn property(&mut self, name: &str, value: impl Into<String>) {
-        self.properties.insert((name.to_owned(), value.into()));
+    fn property(&mut self, name: &'static str, value: impl Into<Cow<'i, str>>) {
+        self.properties.insert((Cow::Borrowed(name), value.into()));
     }
 
     /// Joins a finding with the same reference. What only one can hold stays as it is here.
@@ -95,32 +99,32 @@ impl Draft {
 }
 
 /// All drafts of an inventory by reference, and the reference of each finding.
-pub(crate) struct Drafts {
-    pub(crate) by_reference: BTreeMap<String, Draft>,
-    pub(crate) reference_of: BTreeMap<Key, String>,
+pub(crate) struct Drafts<'i> {
+    pub(crate) by_reference: BTreeMap<String, Draft<'i>>,
+    pub(crate) reference_of: BTreeMap<&'i Key, String>,
 }
 
-impl Drafts {
+impl<'i> Drafts<'i> {
     /// Drafts every finding. Their order in the inventory does not matter.
-    pub(crate) fn of(inventory: &Inventory, root: &str, scrubber: &mut Scrubber) -> Self {
-        let mut list: Vec<(Key, Draft)> = Vec::new();
+    pub(crate) fn of(inventory: &'i Inventory, root: &str, scrubber: &mut Scrubber) -> Self {
+        let mut list: Vec<(&'i Key, Draft<'i>)> = Vec::new();
         for model in &inventory.models {
-            list.push((model.finding.key.clone(), draft_model(model, root, scrubber)));
+            list.push((&model.finding.key, draft_model(model, root, scrubber)));
         }
         for runtime in &inventory.runtimes {
-            list.push((runtime.finding.key.clone(), draft_runtime(runtime, root, scrubber)));
+            list.push((&runtime.finding.key, draft_runtime(runtime, root, scrubber)));
         }
         for image in &inventory.images {
-            list.push((image.finding.key.clone(), draft_image(image, root, scrubber)));
+            list.push((&image.finding.key, draft_image(image, root, scrubber)));
         }
         for data in &inventory.data {
-            list.push((data.finding.key.clone(), draft_data(data, root, scrubber)));
+            list.push((&data.finding.key, draft_data(data, root, scrubber)));
         }
         for device in &inventory.devices {
-            list.push((device.finding.key.clone(), draft_device(device, root, scrubber)));
+            list.push((&device.finding.key, draft_device(device, root, scrubber)));
         }
         for service in &inventory.services {
-            list.push((service.finding.key.clone(), draft_service(service, root, scrubber)));
+            list.push((&service.finding.key, draft_service(service, root, scrubber)));
         }
         // Joining depends on the order, so drafts that meet are put into one that only their content decides.
         list.sort_by(|(a_key, a), (b_key, b)| {
@@ -129,7 +133,7 @@ impl Drafts {
                 .then_with(|| a_key.cmp(b_key))
                 .then_with(|| b.confidence.cmp(&a.confidence).then_with(|| format!("{a:?}").cmp(&format!("{b:?}"))))
         });
-        let mut by_reference: BTreeMap<String, Draft> = BTreeMap::new();
+        let mut by_reference: BTreeMap<String, Draft<'i>> = BTreeMap::new();
         let mut reference_of = BTreeMap::new();
         for (key, draft) in list {
             reference_of.entry(key).or_insert_with(|| draft.reference.clone());
@@ -144,7 +148,7 @@ impl Drafts {
     }
 
     /// References of what a draft needs, itself excluded. Needs that no finding answers are left out.
-    pub(crate) fn needed_by<'a>(&'a self, draft: &'a Draft) -> BTreeSet<&'a str> {
+    pub(crate) fn needed_by<'a>(&'a self, draft: &'a Draft<'i>) -> BTreeSet<&'a str> {
         draft
             .needs
             .iter()
@@ -155,7 +159,7 @@ impl Drafts {
     }
 
     /// Components that a draft needs, in the order of references.
-    pub(crate) fn needed_drafts<'a>(&'a self, draft: &'a Draft) -> impl Iterator<Item = &'a Draft> {
+    pub(crate) fn needed_drafts<'a>(&'a self, draft: &'a Draft<'i>) -> impl Iterator<Item = &'a Draft<'i>> {
         self.needed_by(draft).into_iter().filter_map(|reference| self.by_reference.get(reference))
     }
 }
@@ -168,7 +172,7 @@ fn clean_purl(purl: Option<Purl>, parts: &[&str], scrubber: &mut Scrubber) -> Op
     purl.map(|purl| purl.to_string()).filter(|text| scrubber.is_clean(text))
 }
 
-fn draft_model(model: &Model, root: &str, scrubber: &mut Scrubber) -> Draft {
+fn draft_model<'i>(model: &'i Model, root: &str, scrubber: &mut Scrubber) -> Draft<'i> {
     let revision = model.revision.as_deref();
     let commit = revision.filter(|text| text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())).map(str::to_ascii_lowercase);
     let purl = match &model.reference {
@@ -202,20 +206,20 @@ fn draft_model(model: &Model, root: &str, scrubber: &mut Scrubber) -> Draft {
     for source in &model.sources {
         // A path is a place in a container, no place to fetch from.
         if !source.contains("://") || !link(&mut draft, "distribution", source, scrubber) {
-            draft.property("model.source", source);
+            draft.property("model.source", source.as_str());
         }
     }
     draft.property("aibom.model.role", model.role.as_str());
     draft.property("model.form", model.reference.form());
     draft.property("model.revision", revision.unwrap_or_default());
     for served in &model.served {
-        draft.property("model.served-name", served);
+        draft.property("model.served-name", served.as_str());
     }
     draft
 }
 
 /// Adds a link, or says why not: a text that is no IRI reference is refused by readers, and one with credentials is shown to nobody.
-fn link(draft: &mut Draft, reference_type: &'static str, text: &str, scrubber: &mut Scrubber) -> bool {
+fn link(draft: &mut Draft<'_>, reference_type: &'static str, text: &str, scrubber: &mut Scrubber) -> bool {
     match linkable(text, scrubber) {
         Ok(()) => {
             draft.links.insert(ExternalReference { url: text.to_owned(), reference_type });
@@ -233,17 +237,17 @@ fn linkable(text: &str, scrubber: &mut Scrubber) -> Result<(), &'static str> {
     if scrubber.is_clean(text) { Ok(()) } else { Err("secret") }
 }
 
-fn draft_runtime(runtime: &Runtime, root: &str, scrubber: &mut Scrubber) -> Draft {
+fn draft_runtime<'i>(runtime: &'i Runtime, root: &str, scrubber: &mut Scrubber) -> Draft<'i> {
     let reference = reference::local(root, &runtime.finding.key, scrubber);
     let mut draft = Draft::new(&runtime.finding, if runtime.framework { "framework" } else { "application" }, reference);
     draft.version.clone_from(&runtime.version);
-    draft.property("runtime.name", &runtime.finding.key.name);
+    draft.property("runtime.name", runtime.finding.key.name.as_str());
     // Patterns, commands and fields all speak about this runtime, whatever their text is.
     draft.id = None;
     draft
 }
 
-fn draft_image(image: &Image, root: &str, scrubber: &mut Scrubber) -> Draft {
+fn draft_image<'i>(image: &'i Image, root: &str, scrubber: &mut Scrubber) -> Draft<'i> {
     let purl = image.reference.as_ref().and_then(|parsed| clean_purl(Purl::oci(parsed), &[&image.written, &parsed.to_string()], scrubber));
     let reference = purl.clone().unwrap_or_else(|| reference::local(root, &image.finding.key, scrubber));
     let mut draft = Draft::new(&image.finding, "container", reference);
@@ -254,7 +258,7 @@ fn draft_image(image: &Image, root: &str, scrubber: &mut Scrubber) -> Draft {
         Some(parsed) => {
             draft.name = parsed.name();
             draft.property("image.repository", parsed.name());
-            draft.property("image.tag", parsed.tag.clone().unwrap_or_default());
+            draft.property("image.tag", parsed.tag.as_deref().unwrap_or_default());
             draft.version = parsed.digest.as_ref().map(ToString::to_string).or_else(|| parsed.tag.clone());
             if let Some(digest) = &parsed.digest {
                 // Whether a digest is that of an index or of one platform's manifest only the registry knows.
@@ -268,10 +272,10 @@ fn draft_image(image: &Image, root: &str, scrubber: &mut Scrubber) -> Draft {
         draft.name = last_segments(&draft.name, 3);
     }
     for container in &image.containers {
-        draft.property("container.name", &container.name);
+        draft.property("container.name", container.name.as_str());
         draft.property("container.class", class_word(container.class));
         draft.property("container.init", if container.class == ContainerClass::Init { "true" } else { "false" });
-        draft.property("aibom.container.template", &container.template);
+        draft.property("aibom.container.template", container.template.as_str());
         draft.property("aibom.container.duty", duty_word(container.duty));
         if image.containers.len() > 1 {
             // With several containers the properties above are sets; this one says what belongs together.
@@ -282,7 +286,7 @@ fn draft_image(image: &Image, root: &str, scrubber: &mut Scrubber) -> Draft {
     draft
 }
 
-fn draft_data(data: &Data, root: &str, scrubber: &mut Scrubber) -> Draft {
+fn draft_data<'i>(data: &'i Data, root: &str, scrubber: &mut Scrubber) -> Draft<'i> {
     let reference = reference::local(root, &data.finding.key, scrubber);
     let mut draft = Draft::new(&data.finding, "data", reference);
     if !data.name.is_empty() {
@@ -299,17 +303,17 @@ fn draft_data(data: &Data, root: &str, scrubber: &mut Scrubber) -> Draft {
     draft
 }
 
-fn draft_device(device: &Device, root: &str, scrubber: &mut Scrubber) -> Draft {
+fn draft_device<'i>(device: &'i Device, root: &str, scrubber: &mut Scrubber) -> Draft<'i> {
     let reference = reference::local(root, &device.finding.key, scrubber);
     let mut draft = Draft::new(&device.finding, "device", reference);
     draft.id = None;
     for quantity in &device.quantities {
-        draft.property("resource.quantity", quantity);
+        draft.property("resource.quantity", quantity.as_str());
     }
     draft
 }
 
-fn draft_service(service: &Service, root: &str, scrubber: &mut Scrubber) -> Draft {
+fn draft_service<'i>(service: &'i Service, root: &str, scrubber: &mut Scrubber) -> Draft<'i> {
     let reference = reference::local(root, &service.finding.key, scrubber);
     let mut draft = Draft::new(&service.finding, "", reference);
     for endpoint in &service.endpoints {
@@ -319,7 +323,7 @@ fn draft_service(service: &Service, root: &str, scrubber: &mut Scrubber) -> Draf
             }
             Err(why) => {
                 draft.property("aibom.link.omitted", why);
-                draft.property("service.endpoint", endpoint);
+                draft.property("service.endpoint", endpoint.as_str());
             }
         }
     }

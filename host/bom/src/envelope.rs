@@ -1,19 +1,20 @@
 //! What stands around the content of a document and does not count as content: when it was made, by which tools, who found what.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use aibom_facts::inventory::{Confidence, Inventory, Origin, Tool};
 
 use crate::cyclonedx::{Bom, Citation, Component, Hash, Property, Tools};
-use crate::document::Document;
-use crate::filter::filter;
-use crate::render::{Pairs, spelled};
+use crate::document::{Content, Document};
+use crate::draft::Pairs;
+use crate::render::spelled;
 use crate::scrub::Scrubber;
-use crate::{Options, SpecVersion, reference};
+use crate::{Options, SpecVersion, filter, reference};
 
 /// Closes a document: the hash over its content, then the envelope.
 pub(crate) fn close(mut bom: Bom, inventory: &Inventory, options: &Options, confidence: Confidence, scrubber: &mut Scrubber) -> Document {
-    let content_hash = bom.sha256();
+    let content = Content::of(&bom);
     let tools = tools(inventory, &options.producer, scrubber);
     let finders = finders(inventory, &options.producer, &tools);
     bom.metadata.timestamp = Some(options.timestamp.clone());
@@ -27,14 +28,13 @@ pub(crate) fn close(mut bom: Bom, inventory: &Inventory, options: &Options, conf
     if options.spec_version == SpecVersion::V1_7 {
         bom.citations = citations(&bom, &finders);
     }
-    // The content is known to be clean; this is about what was added.
-    filter(&mut bom, scrubber, options.property_names);
+    filter::envelope(&mut bom, scrubber);
     let uid = inventory.subject().and_then(|subject| subject.uid.as_deref());
     let identity = match inventory.origin {
         Origin::Cluster => options.cluster_uid.as_deref().zip(uid),
         Origin::Manifest => None,
     };
-    Document::close(bom, content_hash, identity, options.version)
+    Document::close(bom, &content, identity, options.version)
 }
 
 /// References of the tools that found the facts: the scrapers, or the host where none took part.
@@ -50,14 +50,15 @@ fn finders(inventory: &Inventory, producer: &Tool, tools: &BTreeMap<&Tool, Strin
 /// The confidence of the whole, and who made the document.
 fn document_properties(inventory: &Inventory, options: &Options, confidence: Confidence) -> Vec<Property> {
     let mut pairs = Pairs::new();
-    let mut add = |name: &str, value: &str| pairs.insert((name.to_owned(), value.to_owned()));
+    let mut add = |name: &'static str, value| pairs.insert((Cow::Borrowed(name), Cow::Borrowed(value)));
     add("aibom.confidence", confidence.as_str());
     add("aibom.controller.name", &options.producer.name);
     add("aibom.controller.version", &options.producer.version);
+    let mut add = |name: String, value| pairs.insert((Cow::Owned(name), Cow::Borrowed(value)));
     for (i, tool) in inventory.tools.iter().enumerate() {
-        add(&format!("aibom.scrape.{i}.scraperName"), &tool.name);
-        add(&format!("aibom.scrape.{i}.scraperVersion"), &tool.version);
-        add(&format!("aibom.scrape.{i}.method"), "spec");
+        add(format!("aibom.scrape.{i}.scraperName"), &tool.name);
+        add(format!("aibom.scrape.{i}.scraperVersion"), &tool.version);
+        add(format!("aibom.scrape.{i}.method"), "spec");
     }
     spelled(pairs, options.property_names)
 }

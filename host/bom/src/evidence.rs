@@ -28,9 +28,9 @@ pub(crate) struct Identified<'a> {
     /// Value of an evidence entry that stands for the identity; none when all do.
     pub(crate) id: Option<String>,
     /// Evidence of the effective value, most effective first.
-    pub(crate) evidence: &'a [Evidence],
+    pub(crate) evidence: &'a [&'a Evidence],
     /// Evidence of values that lost.
-    pub(crate) conflicts: &'a [Evidence],
+    pub(crate) conflicts: &'a [&'a Evidence],
 }
 
 /// Confidence word of a finding whose best evidence has this number.
@@ -54,7 +54,7 @@ pub(crate) fn identity(of: &Identified<'_>, word: Confidence, objects: &[ObjectR
         groups.entry(key).or_default().push(evidence);
     }
     let strongest = |evidence: &[&Evidence]| evidence.iter().map(|piece| piece.source.hundredths()).max();
-    let conflicts: Vec<&Evidence> = of.conflicts.iter().filter(|piece| !piece.value.is_empty()).collect();
+    let conflicts: Vec<&Evidence> = of.conflicts.iter().copied().filter(|piece| !piece.value.is_empty()).collect();
     let named = |key: &(&str, String)| matches!(key.0, "purl" | "name");
     // What the word has to answer to: evidence of the identity itself, failing that of other names, failing that of names that lost.
     let others = || groups.iter().filter(|(key, _)| named(key)).filter_map(|(_, pieces)| strongest(pieces)).max();

@@ -10,20 +10,20 @@ use crate::strings::Strings;
 pub(crate) const UNNAMED: &str = "unnamed";
 
 /// Filters the content of a document. A component or service of which something was taken says so.
-pub(crate) fn filter(bom: &mut Bom, scrubber: &mut Scrubber, form: PropertyNames) {
-    // Every member is named here, so that a new one cannot be missed.
+pub(crate) fn content(bom: &mut Bom, scrubber: &mut Scrubber, form: PropertyNames) {
+    // Every member is named here and in `envelope`, so that a new one cannot be missed.
     let Bom {
         schema: _,
         bom_format: _,
         spec_version: _,
-        serial_number,
+        serial_number: _,
         version: _,
-        metadata: Metadata { timestamp, lifecycles: _, tools, component, properties, distribution_constraints: _ },
+        metadata: Metadata { timestamp: _, lifecycles: _, tools: _, component, properties: _, distribution_constraints: _ },
         components,
         services,
         dependencies,
         compositions,
-        citations,
+        citations: _,
     } = bom;
     // What was done to references and to former documents is nobody's.
     scrubber.take();
@@ -38,12 +38,31 @@ pub(crate) fn filter(bom: &mut Bom, scrubber: &mut Scrubber, form: PropertyNames
         note(&mut service.properties, scrubber, form);
     }
     let mut rest = |part: &mut dyn Strings| part.each_string(&mut |text| scrubber.scrub(text));
+    rest(dependencies);
+    rest(compositions);
+}
+
+/// Filters what stands around the content, once it is there.
+pub(crate) fn envelope(bom: &mut Bom, scrubber: &mut Scrubber) {
+    let Bom {
+        schema: _,
+        bom_format: _,
+        spec_version: _,
+        serial_number,
+        version: _,
+        metadata: Metadata { timestamp, lifecycles: _, tools, component: _, properties, distribution_constraints: _ },
+        // Of these only the tools of their evidence are new, which are references of tools.
+        components: _,
+        services: _,
+        dependencies: _,
+        compositions: _,
+        citations,
+    } = bom;
+    let mut rest = |part: &mut dyn Strings| part.each_string(&mut |text| scrubber.scrub(text));
     rest(serial_number);
     rest(timestamp);
     rest(tools);
     rest(properties);
-    rest(dependencies);
-    rest(compositions);
     rest(citations);
     for tool in tools.iter_mut().flat_map(|tools| &mut tools.components) {
         tidy(tool);
@@ -53,7 +72,7 @@ pub(crate) fn filter(bom: &mut Bom, scrubber: &mut Scrubber, form: PropertyNames
 
 fn note(properties: &mut Vec<Property>, scrubber: &mut Scrubber, form: PropertyNames) {
     let done = scrubber.take();
-    let mut add = |name: &str, value: String| properties.push(Property { name: names::spell(name, form), value });
+    let mut add = |name: &str, value: String| properties.push(Property { name: names::spell(name.into(), form), value });
     if !done.classes.is_empty() {
         add("aibom.redaction.applied", done.classes.into_iter().collect::<Vec<_>>().join(","));
     }

@@ -72,11 +72,11 @@ pub(crate) fn hyperparameter(dotted: &str) -> Option<String> {
 }
 
 /// Spells a name. Names with a colon are somebody else's and stay.
-pub(crate) fn spell(dotted: &str, form: PropertyNames) -> String {
+pub(crate) fn spell(dotted: Cow<'_, str>, form: PropertyNames) -> String {
     if form == PropertyNames::Dotted || dotted.contains(':') {
-        return dotted.to_owned();
+        return dotted.into_owned();
     }
-    let path = dotted.strip_prefix("aibom.").unwrap_or(dotted);
+    let path = dotted.strip_prefix("aibom.").unwrap_or(&dotted);
     let path = match path.strip_prefix("signature.") {
         Some(rest) => format!("security.signing.{rest}"),
         None => path.to_owned(),
@@ -133,8 +133,8 @@ mod tests {
             ("signature.status", "k8s-aibom:security:signing:status"),
             ("cdx:ai-ml:model:hyperparameter:quantization", "cdx:ai-ml:model:hyperparameter:quantization"),
         ] {
-            assert_eq!(spell(dotted, PropertyNames::Colon), colon);
-            assert_eq!(spell(dotted, PropertyNames::Dotted), dotted);
+            assert_eq!(spell(dotted.into(), PropertyNames::Colon), colon);
+            assert_eq!(spell(dotted.into(), PropertyNames::Dotted), dotted);
         }
     }
 }

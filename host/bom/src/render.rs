@@ -1,6 +1,6 @@
 //! Inventory to document.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
 
 use aibom_facts::inventory::{Class, Confidence, Inventory, Origin};
 
@@ -9,14 +9,11 @@ use crate::cyclonedx::{
     ModelParameters, Pedigree, Property, Service,
 };
 use crate::document::Document;
-use crate::draft::{Draft, Drafts};
+use crate::draft::{Draft, Drafts, Pairs};
 use crate::evidence::{Identified, identity, location, occurrences, place, settle};
-use crate::filter::{UNNAMED, filter};
+use crate::filter::{self, UNNAMED};
 use crate::scrub::Scrubber;
 use crate::{Options, PropertyNames, SpecVersion, envelope, names, reference, url};
-
-/// Names, written with dots, and values of properties.
-pub(crate) type Pairs = BTreeSet<(String, String)>;
 
 pub(crate) fn render(inventory: &Inventory, options: &Options) -> Document {
     let mut scrubber = Scrubber::new();
@@ -74,7 +71,7 @@ pub(crate) fn render(inventory: &Inventory, options: &Options) -> Document {
         compositions: compositions(&root_reference, &drafts),
         citations: Vec::new(),
     };
-    filter(&mut content, &mut scrubber, options.property_names);
+    filter::content(&mut content, &mut scrubber, options.property_names);
     let confidence = sure.into_iter().min().unwrap_or(Confidence::Unresolved);
     envelope::close(content, inventory, options, confidence, &mut scrubber)
 }
@@ -82,11 +79,11 @@ pub(crate) fn render(inventory: &Inventory, options: &Options) -> Document {
 struct Context<'a> {
     inventory: &'a Inventory,
     options: &'a Options,
-    drafts: &'a Drafts,
+    drafts: &'a Drafts<'a>,
 }
 
-impl Context<'_> {
-    fn component(&self, draft: &Draft) -> (Confidence, Component) {
+impl<'a> Context<'a> {
+    fn component(&self, draft: &Draft<'a>) -> (Confidence, Component) {
         let objects = &self.inventory.objects;
         let (field, value) = match (&draft.purl, &draft.group) {
             (Some(purl), _) => ("purl", purl.clone()),
@@ -96,7 +93,7 @@ impl Context<'_> {
         };
         let identified = Identified { field, value, id: draft.id.clone(), evidence: &draft.evidence, conflicts: &draft.conflicts };
         let (word, identity) = identity(&identified, draft.confidence, objects);
-        let occurrences = occurrences(draft.evidence.iter().chain(&draft.conflicts), objects);
+        let occurrences = occurrences(draft.evidence.iter().chain(&draft.conflicts).copied(), objects);
         let evidence = (!identity.is_empty() || !occurrences.is_empty()).then_some(Evidence { identity, occurrences });
         let is_model = draft.class == Class::Model;
         let component = Component {
@@ -118,7 +115,7 @@ impl Context<'_> {
         (word, component)
     }
 
-    fn service(&self, draft: &Draft) -> (Confidence, Service) {
+    fn service(&self, draft: &Draft<'a>) -> (Confidence, Service) {
         let best = draft.evidence.first().map(|piece| piece.source.hundredths());
         let word = settle(draft.confidence, best);
         let service = Service {
@@ -132,32 +129,35 @@ impl Context<'_> {
     }
 
     /// The facts of a draft with those that readers look for beside the native members.
-    fn properties_of(&self, draft: &Draft, word: Confidence) -> Vec<Property> {
+    fn properties_of(&self, draft: &Draft<'a>, word: Confidence) -> Vec<Property> {
         let objects = &self.inventory.objects;
-        let mut pairs: Pairs = draft.properties.clone();
-        let mut add = |name: &str, value: String| pairs.insert((name.to_owned(), value));
-        add("aibom.confidence", word.as_str().to_owned());
+        let mut pairs = draft.properties.clone();
+        let mut add = |name: &'static str, value: Cow<'a, str>| pairs.insert((Cow::Borrowed(name), value));
+        add("aibom.confidence", word.as_str().into());
         if let Some(first) = draft.evidence.first() {
-            add("aibom.evidence.source", first.source.as_str().to_owned());
-            add("aibom.evidence.locator", place(first, objects));
+            add("aibom.evidence.source", first.source.as_str().into());
+            add("aibom.evidence.locator", place(first, objects).into());
         }
         for conflict in &draft.conflicts {
-            add("aibom.conflict", place(conflict, objects));
+            add("aibom.conflict", place(conflict, objects).into());
         }
         if draft.class == Class::Model {
-            add("identity.confidence", "claimed".to_owned());
+            add("identity.confidence", "claimed".into());
             if let Some((name, first)) = draft.evidence.first().and_then(|first| Some((identity_property(first.source)?, first))) {
-                add(name, first.by.clone());
+                add(name, first.by.as_str().into());
             }
         }
         spelled(pairs, self.options.property_names)
     }
 
     /// An empty card is taken away by [`tidy`].
-    fn model_card(&self, draft: &Draft) -> ModelCard {
-        let settings: Pairs =
-            draft.properties.iter().filter_map(|(name, value)| Some((names::hyperparameter(name)?, value.clone()))).collect();
-        let task = draft.properties.iter().find(|(name, _)| name == "model.task").map(|(_, value)| value.clone());
+    fn model_card(&self, draft: &Draft<'a>) -> ModelCard {
+        let settings: Pairs<'_> = draft
+            .properties
+            .iter()
+            .filter_map(|(name, value)| Some((names::hyperparameter(name)?.into(), Cow::Borrowed(&**value))))
+            .collect();
+        let task = draft.properties.iter().find(|(name, _)| name == "model.task").map(|(_, value)| value.clone().into_owned());
         let datasets: Vec<DataReference> = self
             .drafts
             .needed_drafts(draft)
@@ -168,7 +168,7 @@ impl Context<'_> {
     }
 
     /// The models that an adapter was made from. They stand here by name; what they are in the document says `dependencies`.
-    fn pedigree(&self, draft: &Draft) -> Option<Pedigree> {
+    fn pedigree(&self, draft: &Draft<'a>) -> Option<Pedigree> {
         let ancestors: Vec<Component> = self
             .drafts
             .needed_drafts(draft)
@@ -187,13 +187,13 @@ impl Context<'_> {
 
     fn root(&self, root_reference: &str) -> Component {
         let inventory = self.inventory;
-        let mut pairs: Pairs = inventory
+        let mut pairs: Pairs<'_> = inventory
             .properties
             .iter()
             .filter(|(name, _)| !names::is_own_on_root(name))
-            .flat_map(|(name, values)| values.iter().map(move |value| (name.clone(), value.clone())))
+            .flat_map(|(name, values)| values.iter().map(move |value| (name.into(), value.into())))
             .collect();
-        let mut add = |name: &str, value: &str| pairs.insert((name.to_owned(), value.to_owned()));
+        let mut add = |name: &'static str, value: &'a str| pairs.insert((name.into(), value.into()));
         add(
             "aibom.source",
             match inventory.origin {
@@ -218,16 +218,17 @@ impl Context<'_> {
         for category in &inventory.categories {
             add("aibom.workload.category", category.as_str());
         }
+        let mut add = |name: Cow<'a, str>, value: String| pairs.insert((name, value.into()));
         for related in inventory.objects.iter().skip(1) {
-            add("aibom.related.object", &related.to_string());
+            add("aibom.related.object".into(), related.to_string());
         }
         for unknown in &inventory.unresolved {
             let reference = if unknown.reference.is_empty() { String::new() } else { format!(" {}", unknown.reference) };
             let value = format!("{}{reference} at {}", unknown.why, location(&unknown.at, &inventory.objects));
-            add(&format!("aibom.unresolved.{}", names::word(&unknown.what)), &value);
+            add(format!("aibom.unresolved.{}", names::word(&unknown.what)).into(), value);
         }
         for problem in &inventory.problems {
-            add("aibom.problem", &format!("{} at {}", problem.message, location(&problem.at, &inventory.objects)));
+            add("aibom.problem".into(), format!("{} at {}", problem.message, location(&problem.at, &inventory.objects)));
         }
         Component {
             component_type: "application",
@@ -242,13 +243,16 @@ impl Context<'_> {
 }
 
 /// Properties sorted by name and value. Entries without value say nothing and are left out.
-pub(crate) fn spelled(pairs: Pairs, form: PropertyNames) -> Vec<Property> {
-    let spelled: BTreeSet<Property> = pairs
+pub(crate) fn spelled(pairs: Pairs<'_>, form: PropertyNames) -> Vec<Property> {
+    let mut spelled: Vec<Property> = pairs
         .into_iter()
-        .map(|(name, value)| Property { name: names::spell(&name, form), value })
-        .filter(|property| !property.name.trim().is_empty() && !property.value.trim().is_empty())
+        .filter(|(name, value)| !name.trim().is_empty() && !value.trim().is_empty())
+        .map(|(name, value)| Property { name: names::spell(name, form), value: value.into_owned() })
         .collect();
-    spelled.into_iter().collect()
+    // In another spelling they stand in another order.
+    spelled.sort();
+    spelled.dedup();
+    spelled
 }
 
 /// Property that names what made a piece of evidence count, as readers of the older form know it.
@@ -275,7 +279,7 @@ fn is_in_cluster(endpoint: &str) -> bool {
 }
 
 /// Every reference once. The workload depends on everything that was found in it.
-fn dependencies(root_reference: &str, drafts: &Drafts) -> Vec<Dependency> {
+fn dependencies(root_reference: &str, drafts: &Drafts<'_>) -> Vec<Dependency> {
     let mut list: Vec<Dependency> = drafts
         .by_reference
         .values()
@@ -290,7 +294,7 @@ fn dependencies(root_reference: &str, drafts: &Drafts) -> Vec<Dependency> {
 }
 
 /// What is not known: images and models are not opened, and nobody says that a manifest names all it uses.
-fn compositions(root_reference: &str, drafts: &Drafts) -> Vec<Composition> {
+fn compositions(root_reference: &str, drafts: &Drafts<'_>) -> Vec<Composition> {
     let root = vec![root_reference.to_owned()];
     let closed: Vec<String> = drafts
         .by_reference

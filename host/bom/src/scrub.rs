@@ -29,7 +29,7 @@ thread_local! {
     /// Texts that need no filter. Names and references recur many times in a document, and most names in the next one too; whether a
     /// text is clean depends on nothing but the text, as long as all redactors have the same rules ([`Redactor::standard`]). Once rules
     /// can be chosen, the key must hold the identity of the rules too, or a text that is clean by one set passes another one unread.
-    static CLEAN: RefCell<HashSet<String>> = RefCell::new(HashSet::new());
+    static CLEAN: RefCell<HashSet<String, foldhash::fast::RandomState>> = RefCell::new(HashSet::default());
 }
 
 fn is_remembered(text: &str) -> bool {

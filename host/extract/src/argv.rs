@@ -251,9 +251,10 @@ impl Head {
     /// Launchers that may fit, in the order of the files.
     fn candidates(&self, rules: &Rules, tokens: &[Token]) -> Vec<(usize, usize)> {
         let word = tokens[self.at].as_str();
+        let serves = APPLICATION_SERVERS.contains(&base_name(word));
         match self.kind {
-            None | Some(Python::Script(_)) => rules.launchers.named(base_name(word)),
-            Some(Python::Module(_)) => rules.launchers.module(word),
+            None | Some(Python::Script(_)) => rules.launchers.named(base_name(word), serves),
+            Some(Python::Module(_)) => rules.launchers.module(word, serves),
             Some(Python::Code(_) | Python::Input) => Vec::new(),
         }
     }

@@ -5,7 +5,7 @@
 //! The value of a variable whose name says that it is a secret is never looked at.
 
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use aibom_facts::object::Locator;
@@ -15,6 +15,7 @@ use aibom_facts::tree::{Kind, NodeId, Tree};
 
 use crate::budget::{Budget, cost};
 use crate::dummy;
+use crate::maps::FastMap;
 use crate::text::{Traced, Unknown, Via};
 
 /// One variable.
@@ -49,7 +50,7 @@ pub(crate) struct Env {
     /// The lists of lowest precedence, which containers share: a copy for each of them would be the product of two sizes.
     base: Option<Rc<Env>>,
     variables: Vec<Variable>,
-    index: HashMap<String, usize>,
+    index: FastMap<String, usize>,
     pub(crate) from: Vec<From>,
     /// Those of its own variables whose literal value says nothing: empty, or a word in place of a key.
     dummies: HashSet<String>,

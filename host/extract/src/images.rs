@@ -119,17 +119,13 @@ impl Rules {
         for (runtime, own) in self.images.repositories(last) {
             let repository = &self.runtimes[runtime].images.repositories[own];
             let (host, path) = repository.path.split_once('/').unwrap_or(("", &repository.path));
-            let path: Vec<&str> = path.split('/').collect();
-            let hit = if full {
-                matches(host, &canonical.host)
-                    && path.len() == canonical.segments.len()
-                    && ends_with(&path, &canonical.segments, Some(&self.variant))
+            let length = 1 + path.bytes().filter(|byte| *byte == b'/').count();
+            let fits = if full {
+                length == canonical.segments.len() && matches(host, &canonical.host)
             } else {
-                path.len() >= 2
-                    && !repository.exact
-                    && path.iter().any(|segment| !segment.contains('*'))
-                    && ends_with(&path, &canonical.segments, Some(&self.variant))
+                length >= 2 && !repository.exact && path.split('/').any(|segment| !segment.contains('*'))
             };
+            let hit = fits && ends_with(path, &canonical.segments, Some(&self.variant));
             if !hit {
                 continue;
             }
@@ -244,17 +240,16 @@ fn model_in(repository: &Repository, segments: &[String]) -> Option<String> {
 /// The denial of a runtime's file that fits an image.
 fn denied<'r>(images: &'r Images, canonical: &CanonicalImage, tag: &[&str]) -> Option<&'r str> {
     let by_tag = images.deny_tags.iter().find(|word| tag.contains(&word.as_str()));
-    let by_path = || images.deny.iter().find(|path| ends_with(&path.split('/').collect::<Vec<_>>(), &canonical.segments, None));
+    let by_path = || images.deny.iter().find(|path| ends_with(path, &canonical.segments, None));
     by_tag.or_else(by_path).map(String::as_str)
 }
 
 /// Whether the path is the end of the segments. A tail of variant tokens may follow the last one.
-fn ends_with(path: &[&str], segments: &[String], variant: Option<&regex::Regex>) -> bool {
-    let Some(start) = segments.len().checked_sub(path.len()) else { return false };
-    path.iter()
-        .zip(&segments[start..])
-        .enumerate()
-        .all(|(index, (pattern, text))| if index + 1 == path.len() { segment(pattern, text, variant) } else { matches(pattern, text) })
+fn ends_with(path: &str, segments: &[String], variant: Option<&regex::Regex>) -> bool {
+    let mut rest = segments.iter().rev();
+    path.rsplit('/').enumerate().all(|(index, pattern)| {
+        rest.next().is_some_and(|text| if index == 0 { segment(pattern, text, variant) } else { matches(pattern, text) })
+    })
 }
 
 /// A last segment: the pattern, or the pattern and a tail of variant tokens.

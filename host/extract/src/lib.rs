@@ -30,6 +30,7 @@ mod explain;
 mod images;
 mod items;
 mod json;
+mod maps;
 mod merge;
 mod mounted;
 mod options;

@@ -4,7 +4,7 @@
 //! hold for every container. Files are checked when they are read: an unknown field, an unknown runtime name or a name given twice is
 //! an error that says where.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use aibom_facts::inventory::{Category, Role};
@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::builtin;
 use crate::clues::ClueWords;
+use crate::maps::FastMap;
 
 mod check;
 mod choices;
@@ -284,7 +285,7 @@ pub struct Runtime {
     /// Ways to start it.
     pub launch: Vec<Launcher>,
     /// Options by folded name.
-    pub options: HashMap<String, Meaning>,
+    pub(crate) options: FastMap<String, Meaning>,
     /// Variables that it reads, most effective first.
     pub env: Vec<(String, Meaning)>,
     /// Variables that switch another runtime on.
@@ -392,7 +393,7 @@ pub struct Rules {
     pub(crate) runtimes: Vec<Runtime>,
     /// Names and texts of their files, at the same index.
     files: Vec<(String, String)>,
-    pub(crate) by_name: HashMap<String, usize>,
+    pub(crate) by_name: FastMap<String, usize>,
     pub(crate) conventions: Conventions,
     pub(crate) apis: Services,
     pub(crate) variant: regex::Regex,
@@ -435,7 +436,7 @@ impl Rules {
         let mut conventions = ("conventions.yaml", builtin::CONVENTIONS);
         let mut services = ("services.yaml", builtin::SERVICES);
         let mut runtimes = Vec::new();
-        let mut by_name = HashMap::new();
+        let mut by_name = FastMap::default();
         let mut owners = check::Owners::default();
         let mut origins: Vec<(String, String)> = Vec::new();
         for (name, text) in files {
@@ -536,7 +537,7 @@ fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, RulesError> {
 fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
     let entry = |message: String| RulesError::Entry { file: name.to_owned(), message };
     check::entries(&file).map_err(entry)?;
-    let mut options = HashMap::new();
+    let mut options = FastMap::default();
     let mut add = |option: &str, meaning: Meaning| {
         if !option.starts_with('-') && !option.ends_with('=') {
             return Err(entry(format!("option `{option}` must start with a dash or end with an equals sign")));
@@ -639,7 +640,7 @@ fn runtime(name: &str, file: File) -> Result<Runtime, RulesError> {
 }
 
 /// Variables that are called like long options, behind those that are listed.
-fn twins(prefixes: &[String], options: &HashMap<String, Meaning>, env: &mut Vec<(String, Meaning)>) {
+fn twins(prefixes: &[String], options: &FastMap<String, Meaning>, env: &mut Vec<(String, Meaning)>) {
     let mut names: Vec<(&str, &Meaning)> = options
         .iter()
         .filter_map(|(name, meaning)| Some((name.strip_prefix("--")?, meaning)))

@@ -127,14 +127,19 @@ impl Purl {
 
 /// Percent-encodes all bytes but those that the specification exempts, and `also`.
 fn encode(text: &str, also: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'~' | b':') || also.as_bytes().contains(&byte) {
-            write!(f, "{}", char::from(byte))?;
-        } else {
+    let exempt =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'~' | b':') || also.as_bytes().contains(&byte);
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| !exempt(byte)) {
+        f.write_str(&rest[..at])?;
+        // All exempt bytes are whole characters, so that this one starts one.
+        let length = rest[at..].chars().next().map_or(1, char::len_utf8);
+        for byte in rest[at..at + length].bytes() {
             write!(f, "%{byte:02X}")?;
         }
+        rest = &rest[at + length..];
     }
-    Ok(())
+    f.write_str(rest)
 }
 
 impl fmt::Display for Purl {

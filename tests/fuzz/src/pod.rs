@@ -34,7 +34,7 @@ pub fn read(image: &str, command: &[&str], args: &[&str], env: &[(&str, &str)]) 
         assert!(!id.contains("$(") && !id.contains("${") && !id.contains("{{"), "a variable or template as a model: `{id}`");
     }
     let options = Options::new(k8s_aibom::cli::producer(), aibom_bom::format_timestamp(0));
-    let document = aibom_bom::render(&inventory, &options).to_json();
+    let document = aibom_bom::render(&inventory, &options).json().to_owned();
     let document: Value = serde_json::from_str(&document).expect("a document is JSON");
     let violations = aibom_bom::lint::lint(&document);
     assert!(violations.is_empty(), "{violations:?}");

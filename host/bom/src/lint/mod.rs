@@ -24,10 +24,15 @@ use aibom_facts::object::ObjectRef;
 use aibom_facts::tree::Tree;
 use serde_json::Value;
 
-mod places;
+mod node;
+mod occurrences;
+mod place;
 mod references;
 mod shape;
 mod text;
+
+use node::Node;
+use place::Place;
 
 #[cfg(test)]
 mod tests;
@@ -60,42 +65,65 @@ pub fn lint(document: &Value) -> Vec<Violation> {
 /// Like [`lint`], for a sink that takes this many bytes.
 pub fn lint_sized(document: &Value, max_bytes: usize) -> Vec<Violation> {
     let size = serde_json::to_string(document).map_or(usize::MAX, |text| text.len());
-    check(document, size, max_bytes, &|_| false)
+    check(&Node::from(document), size, max_bytes, None)
 }
 
-/// Like [`lint`], for the writer itself: it knows how many bytes a document has at most, and remembers texts that L9 has nothing to say
-/// about.
-pub(crate) fn lint_written(document: &Value, at_most: usize, passed: &dyn Fn(&str) -> bool) -> Vec<Violation> {
-    if at_most > MAX_BYTES { lint(document) } else { check(document, at_most, MAX_BYTES, passed) }
+/// Like [`lint`], for the writer itself: what is checked are the bytes that leave. Names of members are constants there, and texts that
+/// L9 is known to have nothing to say about pass it.
+pub(crate) fn lint_written(document: &str, passed: &dyn Fn(&str) -> bool) -> Vec<Violation> {
+    match Node::parse(document) {
+        Ok(node) => check(&node, document.len(), MAX_BYTES, Some(passed)),
+        Err(error) => vec![Violation { rule: "L14", path: String::new(), message: format!("this is no JSON: {error}") }],
+    }
 }
 
-fn check(document: &Value, size: usize, max_bytes: usize, passed: &dyn Fn(&str) -> bool) -> Vec<Violation> {
+fn check(document: &Node<'_>, size: usize, max_bytes: usize, passed: Option<&dyn Fn(&str) -> bool>) -> Vec<Violation> {
     let mut findings = Findings::default();
-    let components = components(document);
-    references::check(document, &components, &mut findings);
-    text::check(document, &components, (size, max_bytes), passed, &mut findings);
+    let mut components = Vec::new();
+    let mut known = references::Known::default();
+    let mut texts = text::Texts::new(passed);
+    walk(document, &Place::ROOT, &mut |node, place| {
+        if matches!(node, Node::Members(_)) && place.is_component() {
+            components.push((node, place.to_string()));
+        }
+        known.visit(node, place, &mut findings);
+        texts.visit(node, place, &mut findings);
+        shape::visit(node, place, &mut findings);
+    });
+    references::check(document, &components, &known, &mut findings);
+    text::check(document, &components, &mut findings);
     shape::check(document, &components, &mut findings);
-    places::check(&components, &mut findings);
+    occurrences::check(&components, &mut findings);
+    if size > max_bytes {
+        findings.add("L15", &Place::ROOT, format!("{size} bytes are more than the {max_bytes} that the sink takes"));
+    }
     findings.sorted()
 }
 
 /// The whole of rule L7: occurrences whose pointer does not resolve in the object that they name. Occurrences of objects that are not
 /// given, and those of which the filter took something, are left out.
 pub fn lint_against(document: &Value, objects: &[(ObjectRef, &Tree)]) -> Vec<Violation> {
+    let document = Node::from(document);
+    let mut components = Vec::new();
+    walk(&document, &Place::ROOT, &mut |node, place| {
+        if matches!(node, Node::Members(_)) && place.is_component() {
+            components.push((node, place.to_string()));
+        }
+    });
     let mut findings = Findings::default();
-    places::resolve(&components(document), objects, &mut findings);
+    occurrences::resolve(&components, objects, &mut findings);
     findings.sorted()
 }
 
-/// Components with their pointers.
-type Components<'a> = [(&'a Value, String)];
+/// Components, nested ones, tools and ancestors included, with their pointers.
+type Components<'d, 'a> = [(&'d Node<'a>, String)];
 
 #[derive(Default)]
 struct Findings(Vec<Violation>);
 
 impl Findings {
-    fn add(&mut self, rule: &'static str, path: &str, message: impl Into<String>) {
-        self.0.push(Violation { rule, path: path.to_owned(), message: message.into() });
+    fn add(&mut self, rule: &'static str, place: &Place<'_>, message: impl Into<String>) {
+        self.0.push(Violation { rule, path: place.to_string(), message: message.into() });
     }
 
     fn sorted(mut self) -> Vec<Violation> {
@@ -106,90 +134,20 @@ impl Findings {
     }
 }
 
-/// A place in the document, built while walking. Written out only where something is found.
-#[derive(Clone, Copy)]
-struct Path<'p> {
-    parent: Option<&'p Path<'p>>,
-    token: Token<'p>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Token<'p> {
-    Root,
-    Member(&'p str),
-    Item(usize),
-}
-
-impl Path<'_> {
-    const ROOT: Self = Path { parent: None, token: Token::Root };
-
-    /// Whether this is an item of a list of components, or the workload.
-    fn is_component(&self) -> bool {
-        let parent = self.parent.map(|parent| parent.token);
-        match self.token {
-            Token::Item(_) => matches!(parent, Some(Token::Member("components" | "ancestors"))),
-            Token::Member("component") => {
-                parent == Some(Token::Member("metadata"))
-                    && self.parent.and_then(|parent| parent.parent).is_some_and(|root| root.parent.is_none())
-            }
-            Token::Member(_) | Token::Root => false,
-        }
-    }
-}
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(parent) = self.parent {
-            parent.fmt(f)?;
-        }
-        match self.token {
-            Token::Root => Ok(()),
-            Token::Member(key) => f.write_str(&child("", key)),
-            Token::Item(index) => write!(f, "/{index}"),
-        }
-    }
-}
-
 /// Calls `visit` with every value and its place, outermost first.
-fn walk<'a>(value: &'a Value, path: &Path<'_>, visit: &mut dyn FnMut(&'a Value, &Path<'_>)) {
-    visit(value, path);
-    match value {
-        Value::Array(items) => {
+fn walk<'d, 'a>(node: &'d Node<'a>, place: &Place<'_>, visit: &mut dyn FnMut(&'d Node<'a>, &Place<'_>)) {
+    visit(node, place);
+    match node {
+        Node::List(items) => {
             for (i, item) in items.iter().enumerate() {
-                walk(item, &Path { parent: Some(path), token: Token::Item(i) }, visit);
+                walk(item, &place.item(i), visit);
             }
         }
-        Value::Object(members) => {
+        Node::Members(members) => {
             for (key, member) in members {
-                walk(member, &Path { parent: Some(path), token: Token::Member(key) }, visit);
+                walk(member, &place.member(key), visit);
             }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        Node::Null | Node::Bool | Node::Number(_) | Node::Text(_) => {}
     }
-}
-
-fn child(path: &str, key: &str) -> String {
-    format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"))
-}
-
-/// Items of a list member with their pointers; nothing when there is no list.
-fn items<'a>(value: &'a Value, path: &str, key: &str) -> impl Iterator<Item = (&'a Value, String)> {
-    let path = child(path, key);
-    value.get(key).and_then(Value::as_array).into_iter().flatten().enumerate().map(move |(i, item)| (item, format!("{path}/{i}")))
-}
-
-/// Text members.
-fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
-    value.get(key).and_then(Value::as_str)
-}
-
-/// Every component, nested ones, tools and ancestors included, with its pointer.
-fn components(document: &Value) -> Vec<(&Value, String)> {
-    let mut found = Vec::new();
-    walk(document, &Path::ROOT, &mut |value, path| {
-        if value.is_object() && path.is_component() {
-            found.push((value, path.to_string()));
-        }
-    });
-    found
 }

@@ -1,109 +1,119 @@
 //! L1, L2, L3, L12.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use super::{Components, Findings, Node, Place};
 
-use super::{Components, Findings, Path, child, items, text, walk};
+/// The references that exist.
+#[derive(Default)]
+pub(super) struct Known<'d>(HashSet<&'d str>);
 
-pub(super) fn check(document: &Value, components: &Components<'_>, findings: &mut Findings) {
-    let known = unique(document, findings);
-    resolve(document, components, &known, findings);
+impl<'d> Known<'d> {
+    /// L1.
+    pub(super) fn visit(&mut self, node: &'d Node<'_>, place: &Place<'_>, findings: &mut Findings) {
+        let Some(reference) = node.text("bom-ref") else { return };
+        let place = place.member("bom-ref");
+        if reference.is_empty() {
+            findings.add("L1", &place, "the bom-ref is empty");
+        } else if reference.starts_with("urn:cdx:") {
+            findings.add("L1", &place, format!("`{reference}` has the form of a BOM-Link"));
+        } else if !self.0.insert(reference) {
+            findings.add("L1", &place, format!("the bom-ref `{reference}` is there more than once"));
+        }
+    }
+}
+
+pub(super) fn check(document: &Node<'_>, components: &Components<'_, '_>, known: &Known<'_>, findings: &mut Findings) {
+    resolve(document, components, known, findings);
     listed(document, findings);
     incomplete(document, findings);
 }
 
-/// L1. Gives the references that exist.
-fn unique<'a>(document: &'a Value, findings: &mut Findings) -> BTreeSet<&'a str> {
-    let mut known = BTreeSet::new();
-    walk(document, &Path::ROOT, &mut |value, path| {
-        let Some(reference) = text(value, "bom-ref") else { return };
-        let at = || format!("{path}/bom-ref");
-        if reference.is_empty() {
-            findings.add("L1", &at(), "the bom-ref is empty");
-        } else if reference.starts_with("urn:cdx:") {
-            findings.add("L1", &at(), format!("`{reference}` has the form of a BOM-Link"));
-        } else if !known.insert(reference) {
-            findings.add("L1", &at(), format!("the bom-ref `{reference}` is there more than once"));
-        }
-    });
-    known
-}
-
 /// L2.
-fn resolve(document: &Value, components: &Components<'_>, known: &BTreeSet<&str>, findings: &mut Findings) {
-    let mut demand = |value: Option<&Value>, path: &str| {
-        if let Some(reference) = value.and_then(Value::as_str)
-            && !known.contains(reference)
+fn resolve(document: &Node<'_>, components: &Components<'_, '_>, known: &Known<'_>, findings: &mut Findings) {
+    let mut demand = |value: Option<&Node<'_>>, place: &Place<'_>| {
+        if let Some(reference) = value.and_then(Node::as_str)
+            && !known.0.contains(reference)
             && !reference.starts_with("urn:cdx:")
         {
-            findings.add("L2", path, format!("nothing has the bom-ref `{reference}`"));
+            findings.add("L2", place, format!("nothing has the bom-ref `{reference}`"));
         }
     };
-    for (dependency, path) in items(document, "", "dependencies") {
-        demand(dependency.get("ref"), &child(&path, "ref"));
+    let here = Place::ROOT.member("dependencies");
+    for (i, dependency) in document.items("dependencies") {
+        let here = here.item(i);
+        demand(dependency.get("ref"), &here.member("ref"));
         for list in ["dependsOn", "provides"] {
-            for (reference, path) in items(dependency, &path, list) {
-                demand(Some(reference), &path);
-            }
+            let here = here.member(list);
+            dependency.items(list).for_each(|(i, reference)| demand(Some(reference), &here.item(i)));
         }
     }
-    for (composition, path) in items(document, "", "compositions") {
+    let here = Place::ROOT.member("compositions");
+    for (i, composition) in document.items("compositions") {
+        let here = here.item(i);
         for list in ["assemblies", "dependencies"] {
-            for (reference, path) in items(composition, &path, list) {
-                demand(Some(reference), &path);
-            }
+            let here = here.member(list);
+            composition.items(list).for_each(|(i, reference)| demand(Some(reference), &here.item(i)));
         }
     }
-    for (citation, path) in items(document, "", "citations") {
-        demand(citation.get("attributedTo"), &child(&path, "attributedTo"));
+    let here = Place::ROOT.member("citations");
+    for (i, citation) in document.items("citations") {
+        demand(citation.get("attributedTo"), &here.item(i).member("attributedTo"));
     }
     for (component, path) in components {
+        let here = Place::at(path);
         if let Some(evidence) = component.get("evidence") {
-            for (identity, path) in items(evidence, &format!("{path}/evidence"), "identity") {
-                for (tool, path) in items(identity, &path, "tools") {
-                    demand(Some(tool), &path);
-                }
+            let here = here.member("evidence");
+            let here = here.member("identity");
+            for (i, identity) in evidence.items("identity") {
+                let here = here.item(i);
+                let here = here.member("tools");
+                identity.items("tools").for_each(|(i, tool)| demand(Some(tool), &here.item(i)));
             }
         }
-        if let Some(parameters) = component.pointer("/modelCard/modelParameters") {
-            for (dataset, path) in items(parameters, &format!("{path}/modelCard/modelParameters"), "datasets") {
-                demand(dataset.get("ref"), &child(&path, "ref"));
-            }
+        if let Some(parameters) = component.down(&["modelCard", "modelParameters"]) {
+            let here = here.member("modelCard");
+            let here = here.member("modelParameters");
+            let here = here.member("datasets");
+            parameters.items("datasets").for_each(|(i, dataset)| demand(dataset.get("ref"), &here.item(i).member("ref")));
         }
     }
 }
 
 /// L3.
-fn listed(document: &Value, findings: &mut Findings) {
-    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
-    for (dependency, _) in items(document, "", "dependencies") {
-        if let Some(reference) = text(dependency, "ref") {
-            *times.entry(reference).or_default() += 1;
-        }
+fn listed(document: &Node<'_>, findings: &mut Findings) {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for reference in document.items("dependencies").filter_map(|(_, dependency)| dependency.text("ref")) {
+        *times.entry(reference).or_default() += 1;
     }
-    let root = document.pointer("/metadata/component").map(|root| (root, "/metadata/component".to_owned()));
-    for (value, path) in root.into_iter().chain(items(document, "", "components")).chain(items(document, "", "services")) {
-        let Some(reference) = text(value, "bom-ref") else {
-            findings.add("L3", &path, "there is no bom-ref, so that `dependencies` cannot list it");
-            continue;
+    let mut look = |node: &Node<'_>, place: &Place<'_>| {
+        let Some(reference) = node.text("bom-ref") else {
+            findings.add("L3", place, "there is no bom-ref, so that `dependencies` cannot list it");
+            return;
         };
         match times.get(reference).copied().unwrap_or_default() {
             1 => {}
-            0 => findings.add("L3", &path, format!("`{reference}` is not listed in `dependencies`")),
-            many => findings.add("L3", &path, format!("`{reference}` is listed {many} times in `dependencies`")),
+            0 => findings.add("L3", place, format!("`{reference}` is not listed in `dependencies`")),
+            many => findings.add("L3", place, format!("`{reference}` is listed {many} times in `dependencies`")),
         }
+    };
+    if let Some(root) = document.down(&["metadata", "component"]) {
+        look(root, &Place::at("/metadata/component"));
+    }
+    for list in ["components", "services"] {
+        let here = Place::ROOT.member(list);
+        document.items(list).for_each(|(i, item)| look(item, &here.item(i)));
     }
 }
 
 /// L12.
-fn incomplete(document: &Value, findings: &mut Findings) {
-    let root = document.pointer("/metadata/component/bom-ref").and_then(Value::as_str);
-    let said = items(document, "", "compositions").any(|(composition, path)| {
-        text(composition, "aggregate") == Some("incomplete")
-            && items(composition, &path, "assemblies").any(|(reference, _)| reference.as_str() == root && root.is_some())
+fn incomplete(document: &Node<'_>, findings: &mut Findings) {
+    let root = document.down(&["metadata", "component", "bom-ref"]).and_then(Node::as_str);
+    let said = document.items("compositions").any(|(_, composition)| {
+        composition.text("aggregate") == Some("incomplete")
+            && composition.items("assemblies").any(|(_, reference)| reference.as_str() == root && root.is_some())
     });
     if !said {
-        findings.add("L12", "/compositions", "no composition says that the workload is incomplete");
+        findings.add("L12", &Place::at("/compositions"), "no composition says that the workload is incomplete");
     }
 }

@@ -1,39 +1,71 @@
 //! L6, L8, L11, L14.
 
-use serde_json::Value;
-
-use super::{Components, Findings, Path, child, items, text, walk};
+use super::{Components, Findings, Node, Place};
 use crate::evidence::{DECLARED_FROM, INFERRED_CAP, UNRESOLVED_CAP};
 
-pub(super) fn check(document: &Value, components: &Components<'_>, findings: &mut Findings) {
+/// Rules about every value: L14, and L11 for lists that are sorted wherever they stand.
+pub(super) fn visit(node: &Node<'_>, place: &Place<'_>, findings: &mut Findings) {
+    let lost = match node {
+        Node::Null => "a null",
+        Node::List(items) if items.is_empty() => "an empty list",
+        Node::Members(members) if members.is_empty() => "an empty object",
+        Node::Text(value) if value.is_empty() => "an empty text",
+        Node::Members(members) => {
+            for (key, member) in members {
+                if let Some((_, by)) = LISTS.iter().find(|(list, _)| list == key) {
+                    sorted(member, &place.member(key), by, findings);
+                }
+            }
+            return;
+        }
+        _ => return,
+    };
+    findings.add("L14", place, format!("{lost} is lost on a round trip"));
+}
+
+pub(super) fn check(document: &Node<'_>, components: &Components<'_, '_>, findings: &mut Findings) {
     for (component, path) in components {
-        let component_type = text(component, "type").unwrap_or_default();
+        let here = Place::at(path);
+        let component_type = component.text("type").unwrap_or_default();
         for (member, only_on) in [("modelCard", "machine-learning-model"), ("data", "data")] {
             if component.get(member).is_some() && component_type != only_on {
-                findings.add("L6", &child(path, member), format!("`{member}` stands on a component of type `{component_type}`"));
+                findings.add("L6", &here.member(member), format!("`{member}` stands on a component of type `{component_type}`"));
             }
         }
-        confidence(component, path, findings);
+        confidence(component, &here, findings);
+        if let Some(Node::Members(_)) = component.down(&["evidence", "identity"]) {
+            let here = here.member("evidence");
+            findings.add("L14", &here.member("identity"), "a single identity is the form of older versions");
+        }
     }
-    order(document, findings);
-    round_trip(document, components, findings);
+    for (list, by) in [("services", "bom-ref"), ("dependencies", "ref")] {
+        if let Some(items) = document.get(list) {
+            sorted(items, &Place::ROOT.member(list), &[by], findings);
+        }
+    }
+    if let Some(Node::List(_)) = document.down(&["metadata", "tools"]) {
+        findings.add("L14", &Place::at("/metadata/tools"), "the list form of tools is that of older versions");
+    }
 }
 
 /// L8.
-fn confidence(component: &Value, path: &str, findings: &mut Findings) {
-    let word = items(component, path, "properties")
-        .find(|(property, _)| matches!(text(property, "name"), Some("aibom.confidence" | "k8s-aibom:confidence")))
-        .and_then(|(property, _)| text(property, "value"));
+fn confidence(component: &Node<'_>, here: &Place<'_>, findings: &mut Findings) {
+    let word = component
+        .items("properties")
+        .map(|(_, property)| property)
+        .find(|property| matches!(property.text("name"), Some("aibom.confidence" | "k8s-aibom:confidence")))
+        .and_then(|property| property.text("value"));
     let Some((word, evidence)) = word.zip(component.get("evidence")) else { return };
-    let path = format!("{path}/evidence");
     // The effective identity comes first; versions and hashes have evidence of their own.
-    let Some((identity, path)) =
-        items(evidence, &path, "identity").find(|(identity, _)| matches!(text(identity, "field"), Some("name" | "purl")))
+    let Some((i, identity)) = evidence.items("identity").find(|(_, identity)| matches!(identity.text("field"), Some("name" | "purl")))
     else {
         return;
     };
-    let Some(number) = identity.get("confidence").and_then(Value::as_f64) else {
-        findings.add("L8", &path, "the identity has no confidence");
+    let here = here.member("evidence");
+    let here = here.member("identity");
+    let here = here.item(i);
+    let Some(number) = identity.get("confidence").and_then(Node::as_f64) else {
+        findings.add("L8", &here, "the identity has no confidence");
         return;
     };
     let bound = |hundredths: u8| f64::from(hundredths) / 100.0;
@@ -44,7 +76,7 @@ fn confidence(component: &Value, path: &str, findings: &mut Findings) {
         _ => false,
     };
     if !agrees {
-        findings.add("L8", &child(&path, "confidence"), format!("{number} does not go with `{word}`"));
+        findings.add("L8", &here.member("confidence"), format!("{number} does not go with `{word}`"));
     }
 }
 
@@ -58,44 +90,13 @@ const LISTS: [(&str, &[&str]); 5] = [
 ];
 
 /// L11.
-fn order(document: &Value, findings: &mut Findings) {
-    let mut sorted = |list: Option<&Value>, path: &dyn Fn() -> String, by: &[&str]| {
-        let Some(list) = list.and_then(Value::as_array) else { return };
-        let before = |a: &Value, b: &Value| match (a, b) {
-            (Value::String(a), Value::String(b)) => a <= b,
-            _ => by.iter().map(|member| text(a, member)).le(by.iter().map(|member| text(b, member))),
-        };
-        if let Some(at) = list.windows(2).position(|pair| !before(&pair[0], &pair[1])) {
-            findings.add("L11", &format!("{}/{}", path(), at + 1), "this comes before its predecessor");
-        }
+fn sorted(list: &Node<'_>, place: &Place<'_>, by: &[&str], findings: &mut Findings) {
+    let Node::List(items) = list else { return };
+    let before = |a: &Node<'_>, b: &Node<'_>| match (a, b) {
+        (Node::Text(a), Node::Text(b)) => a <= b,
+        _ => by.iter().map(|member| a.text(member)).le(by.iter().map(|member| b.text(member))),
     };
-    walk(document, &Path::ROOT, &mut |value, path| {
-        for (list, by) in LISTS {
-            sorted(value.get(list), &|| format!("{path}/{list}"), by);
-        }
-    });
-    sorted(document.get("services"), &|| "/services".to_owned(), &["bom-ref"]);
-    sorted(document.get("dependencies"), &|| "/dependencies".to_owned(), &["ref"]);
-}
-
-/// L14.
-fn round_trip(document: &Value, components: &Components<'_>, findings: &mut Findings) {
-    walk(document, &Path::ROOT, &mut |value, path| {
-        let lost = match value {
-            Value::Null => "a null",
-            Value::Array(items) if items.is_empty() => "an empty list",
-            Value::Object(members) if members.is_empty() => "an empty object",
-            Value::String(value) if value.is_empty() => "an empty text",
-            _ => return,
-        };
-        findings.add("L14", &path.to_string(), format!("{lost} is lost on a round trip"));
-    });
-    if document.pointer("/metadata/tools").is_some_and(Value::is_array) {
-        findings.add("L14", "/metadata/tools", "the list form of tools is that of older versions");
-    }
-    for (component, path) in components {
-        if component.pointer("/evidence/identity").is_some_and(Value::is_object) {
-            findings.add("L14", &format!("{path}/evidence/identity"), "a single identity is the form of older versions");
-        }
+    if let Some(at) = items.windows(2).position(|pair| !before(&pair[0], &pair[1])) {
+        findings.add("L11", &place.item(at + 1), "this comes before its predecessor");
     }
 }

@@ -74,12 +74,12 @@ fn b69_a_url_with_a_space_is_no_link() {
 #[test]
 fn b70_a_document_of_1_6_has_no_member_of_1_7() {
     let mut options = options();
-    let old = checked(&plum(), &options).to_json();
+    let old = checked(&plum(), &options).json().to_owned();
     for member in ["citations", "isExternal", "distributionConstraints", "versionRange", "patentAssertions"] {
         assert!(!old.contains(&format!("\"{member}\"")), "{member}");
     }
     options.spec_version = SpecVersion::V1_7;
-    let new: Value = serde_json::from_str(&checked(&plum(), &options).to_json()).unwrap();
+    let new: Value = serde_json::from_str(checked(&plum(), &options).json()).unwrap();
     assert_eq!(new["$schema"], "http://cyclonedx.org/schema/bom-1.7.schema.json");
     assert_eq!(named(&new, "accel.example/gpu")["isExternal"], true);
     assert_eq!(new["citations"][0]["attributedTo"], "tool:apps-scraper");
@@ -134,7 +134,7 @@ fn b71_purls_are_encoded_once_and_read_back() {
     inventory.images.push(image("quay.plum.example/a/b:1.0", "/spec/image2", "b"));
     inventory.models.push(model(hub("plum", "gpt-neo-1.3B"), "/spec/model"));
     let document = checked(&inventory, &options());
-    let text = document.to_json();
+    let text = document.json();
     for escape in ["\\u0026", "\\u003c", "\\u003e", "\\/", "pkg:/", "%3A5000"] {
         assert!(!text.contains(escape), "{escape}");
     }
@@ -329,7 +329,7 @@ fn a_scraper_cannot_speak_in_the_hosts_name_by_the_other_spelling() {
     inventory.properties.insert("workload.uid".to_owned(), ["forged".to_owned()].into());
     for property_names in [PropertyNames::Dotted, PropertyNames::Colon] {
         let document = checked(&inventory, &aibom_bom::Options { property_names, ..options() });
-        assert!(!document.to_json().contains("forged"), "{property_names:?}");
+        assert!(!document.json().contains("forged"), "{property_names:?}");
     }
 }
 

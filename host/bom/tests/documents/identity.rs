@@ -17,7 +17,7 @@ fn the_order_of_findings_does_not_matter() {
     for image in &mut turned.images {
         image.containers.reverse();
     }
-    assert_eq!(checked(&turned, &options()).to_json(), checked(&plum(), &options()).to_json());
+    assert_eq!(checked(&turned, &options()).json(), checked(&plum(), &options()).json());
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn the_content_hash_ignores_time_version_and_tools() {
     inventory.tools.insert(Tool { name: "apps-scraper".to_owned(), version: "2.0.0".to_owned(), sha256: Some(DIGEST.replace('1', "2")) });
     inventory.tools.insert(Tool { name: "second-scraper".to_owned(), version: "1.0.0".to_owned(), sha256: None });
     let second = checked(&inventory, &later);
-    assert_ne!(first.to_json(), second.to_json());
+    assert_ne!(first.json(), second.json());
     assert_eq!(first.content_hash(), second.content_hash());
     assert_eq!(first.content_hash().len(), 64);
 }
@@ -85,7 +85,7 @@ fn an_independent_reader_loses_nothing() {
 
 /// The document as an independent library reads and writes it.
 pub(crate) fn read_elsewhere(document: &Document) -> Value {
-    let read: CycloneDx = serde_json::from_str(&document.to_json()).expect("the library reads it");
+    let read: CycloneDx = serde_json::from_str(document.json()).expect("the library reads it");
     without_nulls(serde_json::to_value(&read).expect("the library writes it"))
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn options() -> Options {
 /// Renders, and fails where the document breaks the schema or a lint rule.
 pub(crate) fn checked(inventory: &Inventory, options: &Options) -> Document {
     let document = aibom_bom::render(inventory, options);
-    let value: Value = serde_json::from_str(&document.to_json()).expect("a document is JSON");
+    let value: Value = serde_json::from_str(document.json()).expect("a document is JSON");
     assert_eq!(schema_errors(&value), Vec::<String>::new());
     assert_eq!(lint::lint(&value), []);
     document
@@ -38,7 +38,7 @@ pub(crate) fn schema_errors(document: &Value) -> Vec<String> {
 
 /// The document as a reader gets it.
 pub(crate) fn read(inventory: &Inventory) -> Value {
-    serde_json::from_str(&checked(inventory, &options()).to_json()).expect("a document is JSON")
+    serde_json::from_str(checked(inventory, &options()).json()).expect("a document is JSON")
 }
 
 /// The component or service with this name.

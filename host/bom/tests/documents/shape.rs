@@ -48,11 +48,11 @@ fn the_lifecycle_tells_a_running_workload_from_a_manifest() {
 #[test]
 fn both_forms_end_in_one_newline_and_say_the_same() {
     let document = checked(&plum(), &options());
-    for text in [document.to_json(), document.to_json_pretty()] {
+    for text in [document.json(), &document.to_json_pretty()] {
         assert!(text.ends_with("}\n") && !text.ends_with("\n\n"));
-        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document.to_value());
+        assert_eq!(serde_json::from_str::<Value>(text).unwrap(), document.to_value());
     }
-    assert!(!document.to_json().trim_end().contains('\n'));
+    assert!(!document.json().trim_end().contains('\n'));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_secret_is_taken_out_wherever_it_stands() {
     inventory.services.push(Service { finding: service, endpoints: [format!("https://{secret}@api.pear.example/")].into() });
     inventory.objects[0].name = secret.to_owned();
     let document = checked(&inventory, &options());
-    assert!(!document.to_json().contains(secret));
+    assert!(!document.json().contains(secret));
     let value = document.to_value();
     let marked =
         value["components"].as_array().unwrap().iter().filter(|component| !values(component, "aibom.redaction.applied").is_empty());

@@ -1,10 +1,11 @@
 //! What the files say about images, and where to look for an image among hundreds of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use super::Runtime;
+use crate::maps::FastMap;
 
 /// A repository, or the last segment of one.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -94,13 +95,13 @@ pub(crate) type Entry = (usize, usize);
 pub(crate) struct ImageIndex {
     repositories: Ends,
     names: Ends,
-    words: HashMap<String, Vec<usize>>,
+    words: FastMap<String, Vec<usize>>,
 }
 
 /// Last segments: written out, or with a star.
 #[derive(Clone, Debug, Default)]
 struct Ends {
-    exact: HashMap<String, Vec<Entry>>,
+    exact: FastMap<String, Vec<Entry>>,
     /// With the text in front of the star.
     open: Vec<(String, Entry)>,
 }

@@ -1,8 +1,7 @@
 //! Launchers by what starts them: hundreds would be compared with every command of a script.
 
-use std::collections::HashMap;
-
 use super::{Launcher, Runtime};
+use crate::maps::FastMap;
 
 /// Indices of a runtime and of one of its launchers, in the order of the files.
 type Place = (usize, usize);
@@ -10,11 +9,11 @@ type Place = (usize, usize);
 /// Where the launchers are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LauncherIndex {
-    /// By the names of programs and scripts that are written out.
-    names: HashMap<String, Vec<Place>>,
-    /// Those with a script that is a pattern or has folders.
-    patterns: Vec<Place>,
-    modules: HashMap<String, Vec<Place>>,
+    /// By the names of programs and scripts that are written out, whatever folders they must be in.
+    names: FastMap<String, Vec<Place>>,
+    /// Those with a script whose name is a pattern, with what stands before the first star and behind the last one.
+    patterns: Vec<(String, String, Place)>,
+    modules: FastMap<String, Vec<Place>>,
     /// Those that a server of applications runs, which may be started by any name.
     apps: Vec<Place>,
     /// Those that code on the command line starts.
@@ -32,16 +31,18 @@ impl LauncherIndex {
         out
     }
 
-    fn add(&mut self, launcher: &Launcher, place: Place) {
-        let (patterns, scripts): (Vec<_>, Vec<_>) = launcher.scripts.iter().partition(|script| script.contains(['*', '/']));
-        for name in launcher.programs.iter().chain(scripts) {
-            self.names.entry(name.clone()).or_default().push(place);
+    fn add<'l>(&mut self, launcher: &'l Launcher, place: Place) {
+        let last = |script: &'l String| script.rsplit('/').next().unwrap_or(script);
+        let (patterns, scripts): (Vec<_>, Vec<_>) = launcher.scripts.iter().map(last).partition(|name| name.contains('*'));
+        for name in launcher.programs.iter().map(String::as_str).chain(scripts) {
+            self.names.entry(name.to_owned()).or_default().push(place);
         }
         for name in &launcher.modules {
             self.modules.entry(name.clone()).or_default().push(place);
         }
-        if !patterns.is_empty() {
-            self.patterns.push(place);
+        for (head, rest) in patterns.iter().filter_map(|pattern| pattern.split_once('*')) {
+            let tail = rest.rsplit('*').next().unwrap_or(rest);
+            self.patterns.push((head.to_owned(), tail.to_owned(), place));
         }
         if !launcher.apps.is_empty() {
             self.apps.push(place);
@@ -51,17 +52,20 @@ impl LauncherIndex {
         }
     }
 
-    /// Launchers that a program or script of this name may be.
-    pub(crate) fn named(&self, name: &str) -> Vec<Place> {
-        let mut out: Vec<Place> = self.names.get(name).into_iter().flatten().chain(&self.patterns).chain(&self.apps).copied().collect();
-        out.sort_unstable();
-        out.dedup();
-        out
+    /// Launchers that a program or script of this name may be; `serves`: it runs applications of others.
+    pub(crate) fn named(&self, name: &str, serves: bool) -> Vec<Place> {
+        let fits = |(head, tail, place): &(String, String, Place)| (name.starts_with(head) && name.ends_with(tail)).then_some(*place);
+        self.of(self.names.get(name), self.patterns.iter().filter_map(fits), serves)
     }
 
-    /// Launchers of a module.
-    pub(crate) fn module(&self, name: &str) -> Vec<Place> {
-        let mut out: Vec<Place> = self.modules.get(name).into_iter().flatten().chain(&self.apps).copied().collect();
+    /// Launchers of a module; `serves`: it runs applications of others.
+    pub(crate) fn module(&self, name: &str, serves: bool) -> Vec<Place> {
+        self.of(self.modules.get(name), std::iter::empty(), serves)
+    }
+
+    fn of(&self, known: Option<&Vec<Place>>, patterns: impl Iterator<Item = Place>, serves: bool) -> Vec<Place> {
+        let apps: &[Place] = if serves { &self.apps } else { &[] };
+        let mut out: Vec<Place> = known.into_iter().flatten().chain(apps).copied().chain(patterns).collect();
         out.sort_unstable();
         out.dedup();
         out

@@ -1,10 +1,11 @@
 //! What the file of services says, and where to look for a variable among the names of all of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use super::RulesError;
+use crate::maps::FastMap;
 
 /// What a service is there for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -146,16 +147,16 @@ pub(crate) struct Services {
     pub url_options: Vec<String>,
     pub switches: Vec<Switch>,
     pub selectors: Vec<Selector>,
-    by_name: HashMap<String, usize>,
-    variables: HashMap<String, (usize, Part)>,
+    by_name: FastMap<String, usize>,
+    variables: FastMap<String, (usize, Part)>,
 }
 
 impl Services {
     pub(crate) fn read(file: &str, text: &str) -> Result<Self, RulesError> {
         let File { services: all, url_options, switches, selectors } = super::read(file, text)?;
         let entry = |message: String| RulesError::Entry { file: file.to_owned(), message };
-        let mut by_name = HashMap::new();
-        let mut variables = HashMap::new();
+        let mut by_name = FastMap::default();
+        let mut variables = FastMap::default();
         for (index, api) in all.iter().enumerate() {
             if by_name.insert(api.name.clone(), index).is_some() {
                 return Err(RulesError::Twice { file: file.to_owned(), name: api.name.clone() });

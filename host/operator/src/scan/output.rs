@@ -9,7 +9,6 @@ use anyhow::Context as _;
 use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use aibom_facts::inventory::Inventory;
 use aibom_facts::object::ObjectRef;
@@ -32,7 +31,7 @@ pub enum Format {
     Cyclonedx,
 }
 
-/// One line of `--output json`.
+/// One line of `--output json`; the document follows as the last member.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a> {
@@ -47,7 +46,6 @@ struct Line<'a> {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    document: Option<&'a RawValue>,
 }
 
 /// One finding, ready to be written.
@@ -182,14 +180,14 @@ impl Present for Presenter {
             match self.format {
                 _ if self.explain => {}
                 Format::Table => shown.row = Some(row(&finding.object, inventory, &finding.file)),
-                Format::Json | Format::Cyclonedx => json = Some(document.to_json().trim_end().to_owned()),
+                Format::Json | Format::Cyclonedx => json = Some(document.json().trim_end()),
             }
         }
         match self.format {
             Format::Table if self.explain => shown.line = Some(Told::new(&finding).text()),
             Format::Json if self.explain => shown.line = serde_json::to_string(&Told::new(&finding)).ok(),
             Format::Table => {}
-            Format::Cyclonedx => shown.line = json,
+            Format::Cyclonedx => shown.line = json.map(str::to_owned),
             Format::Json => {
                 let clean = |text: &str| Redactor::standard().redact(text).0.into_owned();
                 let (file, kind, name_of) = (clean(&finding.file), clean(&finding.object.kind), clean(&finding.object.name));
@@ -204,14 +202,18 @@ impl Present for Presenter {
                     name: &name_of,
                     outcome: name,
                     reason: reason.as_deref().map(clean),
-                    // A document of ours is JSON already.
-                    document: json.as_deref().and_then(|json| serde_json::from_str(json).ok()),
                 };
-                shown.line = serde_json::to_string(&line).ok();
+                shown.line = serde_json::to_string(&line).ok().map(|line| with_document(&line, json.unwrap_or("null")));
             }
         }
         shown
     }
+}
+
+/// Adds the document as the last member; it is JSON already.
+fn with_document(line: &str, json: &str) -> String {
+    let members = line.strip_suffix('}').unwrap_or(line);
+    [members, ",\"document\":", json, "}"].concat()
 }
 
 impl<W: Write> Sink<Shown> for Writer<W> {
