@@ -272,7 +272,7 @@ impl Head {
         };
         let start = match self.kind {
             None | Some(Python::Script(_)) => named(&launcher.programs).max(scripts()).or_else(served),
-            Some(Python::Module(_)) => launcher.modules.iter().any(|name| name == word).then_some(EXACT).or_else(served),
+            Some(Python::Module(_)) => launcher.modules.iter().any(|name| matches(name, word)).then_some(EXACT).or_else(served),
             Some(Python::Code(_) | Python::Input) => None,
         }?;
         if launcher.with.as_ref().is_some_and(|with| !is_with(rest, with)) {
@@ -417,7 +417,11 @@ pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine, env: &Env) -> Vec<L
 
 /// Whether a word is an address on the model hub.
 fn on_hub(word: &str) -> bool {
-    ["huggingface.co/", "hf.co/", "hf-mirror.com/"]
+    // A space is an application.
+    if word.contains(".co/spaces/") {
+        return false;
+    }
+    ["huggingface.co/", "hf.co/", "hf-mirror.com/", "modelscope.cn/"]
         .iter()
         .any(|host| word.find(host).is_some_and(|at| word[..at].ends_with(['/', '@', '.'])))
 }
@@ -426,7 +430,8 @@ fn on_hub(word: &str) -> bool {
 fn is_weights(word: &str) -> bool {
     const ENDS: [&str; 9] = [".gguf", ".safetensors", ".pt", ".pth", ".onnx", ".ckpt", ".nemo", ".tflite", ".engine"];
     let path = word.split(['?', '#']).next().unwrap_or_default();
-    (on_hub(word) && path.contains("/resolve/")) || (path.contains("://") && ENDS.iter().any(|end| path.ends_with(end)))
+    let catalogued = ["://api.ngc.nvidia.com/v2/models/", "://civitai.com/api/download/models/"].iter().any(|start| path.contains(start));
+    catalogued || (on_hub(word) && path.contains("/resolve/")) || (path.contains("://") && ENDS.iter().any(|end| path.ends_with(end)))
 }
 
 /// What a command line without a launcher does.

@@ -136,7 +136,9 @@ impl Reader<'_> {
         for (_, variable) in guesses.into_iter().filter(|(rank, _)| !(located || library) || *rank != NAME) {
             said.guess(variable);
         }
-        said.claims(self, false, role, does, &mut found);
+        // What is asked of a hosted service has a name there.
+        let hosted = client && role == Role::Target && out.calls.hosted && !out.calls.local;
+        said.claims(self, (hosted, false), role, does, &mut found);
         found.silent = None;
         if !signs.certain && found.models.is_empty() && found.unresolved.is_empty() {
             return;

@@ -178,7 +178,8 @@ impl Parser<'_, '_> {
             };
             let mut found: Vec<Token> = joined.into_iter().collect();
             match values {
-                Values::None => {}
+                // The place of what it stands for.
+                Values::None => found.push(token.clone()),
                 Values::One | Values::Each => {
                     if found.is_empty()
                         && let Some(next) = next
@@ -253,6 +254,12 @@ impl Parser<'_, '_> {
                     }
                 }
             }
+            Meaning::Fact(_, shape) if !shape.stands.is_empty() => {
+                for (role, text) in &shape.stands {
+                    let values = words.iter().map(|word| inside(word, text)).collect();
+                    self.out.hits.push(Hit { meaning: Meaning::Fact(*role, Arc::default()), by: by.to_owned(), values, direct });
+                }
+            }
             Meaning::Fact(_, shape) => {
                 let values = words.into_iter().flat_map(|token| split(token, shape)).collect();
                 self.out.hits.push(Hit { meaning: meaning.clone(), by: by.to_owned(), values, direct });
@@ -273,7 +280,7 @@ fn located(token: &Token) -> bool {
 /// Most members of one value.
 const MAX_MEMBERS: usize = 256;
 
-/// The pairs of `a=1,b=2`, or the members of a JSON object by their dotted paths. A word that is no pair has an empty name.
+/// The pairs of `a=1,b=2` or `a=1;b=2`, or the members of a JSON object by their dotted paths. A word that is no pair has an empty name.
 fn members(token: &Token) -> Vec<(String, Token)> {
     let text = token.as_str();
     let mut out = Vec::new();
@@ -286,11 +293,13 @@ fn members(token: &Token) -> Vec<(String, Token)> {
     let mut depth = 0usize;
     let mut start = 0;
     let mut pieces = Vec::new();
+    let separator =
+        if text.contains(';') && text.split(';').all(|piece| piece.contains('=') || piece.trim().is_empty()) { ';' } else { ',' };
     for (index, c) in text.char_indices() {
         match c {
             '{' | '[' | '(' => depth += 1,
             '}' | ']' | ')' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
+            _ if c == separator && depth == 0 => {
                 pieces.push(start..index);
                 start = index + 1;
             }
@@ -386,6 +395,10 @@ pub(crate) fn settled(token: &Token, shape: &Shape) -> Option<(Option<String>, T
     }
     if shape.except.iter().any(|word| word == token.as_str()) {
         return None;
+    }
+    if let Some(directory) = shape.under.as_ref().filter(|_| !token.as_str().is_empty()) {
+        let path = format!("{directory}/{}", token.as_str());
+        token = inside(&token, &path);
     }
     if shape.means.is_empty() || token.text.is_unknown() {
         return Some((name, token));

@@ -514,6 +514,7 @@ impl<'a> Reader<'a> {
     fn facts(&self, tables: &[&Runtime], parsed: &Parsed, launch: Option<&Launch<'_>>, work: Work, out: &mut Reading) {
         let mut said = Said::default();
         let mut catalogue = tables.iter().any(|table| table.catalogue);
+        let mut elsewhere = false;
         let Work { mut role, does, mut category } = work;
         for hit in &parsed.hits {
             for hint in tables.iter().flat_map(|table| &table.roles) {
@@ -540,7 +541,7 @@ impl<'a> Reader<'a> {
         for table in tables {
             for (name, meaning) in &table.env {
                 let variable = launch.and_then(|launch| launch.variable(name)).or_else(|| self.container.env.get(name));
-                if let Some(variable) = variable.filter(|variable| !variable.secret && self.counts(meaning, launch)) {
+                if let Some(variable) = variable.filter(|variable| !variable.secret && self.counts(meaning, launch, parsed)) {
                     said.variable(variable, meaning);
                 }
             }
@@ -558,30 +559,38 @@ impl<'a> Reader<'a> {
         for case in tables.iter().flat_map(|table| &table.cases) {
             let holds = case.when.iter().all(|condition| parsed.holds(condition, None))
                 && !case.unless.iter().any(|condition| parsed.holds(condition, None))
-                && case.has.is_none_or(|what| said.has(what));
+                && case.has.is_none_or(|what| said.has(what))
+                && case.by.as_ref().is_none_or(|choice| self.holds(choice, launch));
             if !holds {
                 continue;
             }
-            // A launcher that has a category of its own is sure of it, unless it starts what nobody knows.
-            if launch.is_none_or(|launch| launch.launcher.category.is_none() || launch.launcher.starts.is_some()) {
+            // A launcher that has a category of its own is sure of it, unless it starts what nobody knows. To download is no training.
+            let sure = does == Does::Fetch && launch.is_some();
+            if !sure && launch.is_none_or(|launch| launch.launcher.category.is_none() || launch.launcher.starts.is_some()) {
                 category = case.category.or(category);
             }
             role = case.role.filter(|_| work.role != Role::Target).unwrap_or(role);
             catalogue = case.catalogue.unwrap_or(catalogue);
+            elsewhere = case.catalogue.unwrap_or(elsewhere);
             if let Some(into) = case.model_is {
-                said.turn(into);
+                said.turn(Use::Model, into);
+            }
+            if let Some(into) = case.served_is {
+                said.turn(Use::Served, into);
             }
             case.sets.iter().for_each(|(name, value)| said.set(name, value));
         }
         out.categories.extend(category);
         out.role = role;
-        said.claims(self, catalogue, role, does, out);
+        said.claims(self, (catalogue, elsewhere), role, does, out);
     }
 
     /// Whether the choice of an entry holds. What cannot be read fulfils none.
-    fn counts(&self, meaning: &Meaning, launch: Option<&Launch<'_>>) -> bool {
+    fn counts(&self, meaning: &Meaning, launch: Option<&Launch<'_>>, parsed: &Parsed) -> bool {
         let Meaning::Fact(_, shape) = meaning else { return true };
-        shape.chosen_by.as_ref().is_none_or(|choice| self.holds(choice, launch))
+        let fits = shape.when.iter().all(|condition| parsed.holds(condition, None))
+            && !shape.unless.iter().any(|condition| parsed.holds(condition, None));
+        fits && shape.chosen_by.as_ref().is_none_or(|choice| self.holds(choice, launch))
     }
 
     fn holds(&self, choice: &Choice, launch: Option<&Launch<'_>>) -> bool {

@@ -10,7 +10,7 @@ use crate::env::Variable;
 use crate::explain::{Considered, Reason};
 use crate::options::{self, Hit};
 use crate::reading::{DatasetClaim, Destination, ModelClaim, Reader, Reading, claim};
-use crate::rules::{Does, Meaning, Shape, Use, Values};
+use crate::rules::{Does, Meaning, Shape, Use, Values, fold};
 use crate::text::{Origin, Token, Unknown};
 
 /// A value with what made it count.
@@ -36,11 +36,13 @@ struct Kind {
     hub: bool,
     /// A provider stands in front.
     provider: bool,
+    /// Names are those of another catalogue.
+    catalogue: bool,
 }
 
 impl Kind {
     fn of(shape: &Shape) -> Self {
-        Self { role: shape.role, part: shape.part.clone(), hub: shape.hub, provider: shape.provider }
+        Self { role: shape.role, part: shape.part.clone(), hub: shape.hub, provider: shape.provider, catalogue: shape.catalogue }
     }
 }
 
@@ -70,9 +72,9 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// The dataset where a program otherwise has its model.
-    pub(crate) fn turn(&mut self, into: Use) {
-        if let Some(found) = self.facts.remove(&Use::Model) {
+    /// What a program otherwise has for something else: the dataset where its model is.
+    pub(crate) fn turn(&mut self, from: Use, into: Use) {
+        if let Some(found) = self.facts.remove(&from) {
             self.facts.insert(into, found);
         }
     }
@@ -114,6 +116,10 @@ impl Said {
                     (true, false) => &mut known.positional,
                     (false, _) => &mut known.options,
                 };
+                // A list that is given again is another list, and not a longer one.
+                if shape.values == Values::Many && !hit.by.is_empty() {
+                    list.retain(|value| fold(&value.by) != fold(&hit.by));
+                }
                 list.extend(found);
             }
             Meaning::Switch | Meaning::Ignored(_) | Meaning::Members(_) => {}
@@ -171,16 +177,32 @@ impl Said {
         values
     }
 
-    pub(crate) fn claims(mut self, reader: &Reader<'_>, catalogue: bool, role: Role, does: Does, out: &mut Reading) {
+    /// Names under which the model is served: options win over variables, and of an option with one value the last occurrence.
+    fn served(&mut self) -> Vec<Value> {
+        if let Some(found) = self.facts.get_mut(&Use::Served).filter(|found| !found.options.is_empty()) {
+            found.variables.clear();
+        }
+        let mut values = self.take(Use::Served);
+        let mut single: Vec<String> = Vec::new();
+        values.retain(|value| {
+            let again = !value.each && single.contains(&value.by);
+            single.push(value.by.clone());
+            !again
+        });
+        values
+    }
+
+    /// The claims. `elsewhere` says that models of any role are looked for in another catalogue, `catalogue` the same of the main one.
+    pub(crate) fn claims(mut self, reader: &Reader<'_>, (catalogue, elsewhere): (bool, bool), role: Role, does: Does, out: &mut Reading) {
         out.run.extend(self.parameters.iter().filter_map(|(name, value)| Some((name.strip_prefix(RUN)?.to_owned(), value.clone()))));
         let role_of_main = role;
-        let served = self.take(Use::Served);
+        let served = self.served();
         let revision = self
             .take(Use::Revision)
             .into_iter()
             .find(|value| value.token.text.unknown().is_none())
             .map(|value| value.token.as_str().to_owned());
-        let destination = self.take(Use::Destination).into_iter().next().map(|value| destination(&value.token));
+        let destinations: Vec<Destination> = self.take(Use::Destination).iter().map(|value| destination(&value.token)).collect();
         let (data, values): (Vec<Value>, Vec<Value>) =
             self.take(Use::Model).into_iter().partition(|value| is_data_address(without_user(&value.token).as_str()));
         let config = self.take(Use::Config);
@@ -192,7 +214,8 @@ impl Said {
             let own = self.parameters.iter().filter(|(name, _)| !name.starts_with(RUN) && !name.starts_with(DATASET));
             main.parameters = own.cloned().collect();
             main.fetched = does == Does::Fetch;
-            main.destination.clone_from(&destination);
+            // Several downloads of one command have a directory each, or share one.
+            main.destination = destinations.get(index).or(destinations.first()).cloned();
             if main.revision.is_none() && !several {
                 main.revision.clone_from(&revision);
             }
@@ -205,7 +228,7 @@ impl Said {
         let main_id = mains.first().map(|main| (main.parsed.reference.id(), main.sources.clone()));
         out.models.append(&mut mains);
         for value in self.take(Use::Further) {
-            let Some(parsed) = reader.parse(&value, false, "", out) else { continue };
+            let Some(parsed) = reader.parse(&value, elsewhere, "", out) else { continue };
             let id = parsed.reference.id();
             if main_id.as_ref().is_some_and(|(main, _)| *main == id) {
                 continue;
@@ -221,7 +244,7 @@ impl Said {
             [(Use::Draft, Role::Draft, "draft"), (Use::Adapter, Role::Adapter, "adapter"), (Use::Tokenizer, Role::Tokenizer, "")]
         {
             for value in effective(reader, &self.take(what), role) {
-                match reader.parse(&value, false, word, out) {
+                match reader.parse(&value, elsewhere, word, out) {
                     None => {}
                     Some(parsed) => {
                         let id = parsed.reference.id();
@@ -322,7 +345,9 @@ fn mains(reader: &Reader<'_>, values: Vec<Value>, catalogue: bool, role: Role, d
             }
             None if new || mains.is_empty() => {
                 known.insert(id, mains.len());
-                mains.push(claim(parsed, role, places));
+                let mut found = claim(parsed, role, places);
+                found.served.extend(value.name.clone());
+                mains.push(found);
             }
             None => {
                 merge(&mut mains[0], parsed, places);
@@ -470,7 +495,7 @@ impl Reader<'_> {
             return None;
         }
         let mut token = value.token.clone();
-        let mut catalogue = catalogue;
+        let mut catalogue = catalogue || value.kind.catalogue;
         if value.kind.provider
             && let Some((provider, name)) = text.split_once('/')
         {

@@ -36,13 +36,12 @@ impl Reader<'_> {
         if self.container.class == ContainerClass::Init || (self.container.class == ContainerClass::Sidecar && active.is_empty()) {
             return;
         }
-        let serves = out.runtimes.iter().map(|claim| claim.runtime).chain(self.declared.iter().copied()).any(|runtime| {
-            let rule = &self.rules.runtimes[runtime];
-            rule.category == Some(Category::Inference) && !rule.framework
-        });
+        let rules = out.runtimes.iter().map(|claim| claim.runtime).chain(self.declared.iter().copied());
+        let server =
+            rules.map(|runtime| &self.rules.runtimes[runtime]).find(|rule| rule.category == Some(Category::Inference) && !rule.framework);
         let patch = self.container.image.is_none() && self.container.command.is_empty() && self.container.args.is_empty();
         if patch
-            || !serves
+            || server.is_none()
             || out.models.iter().any(|claim| !matches!(claim.role, Role::Draft | Role::Adapter | Role::Tokenizer))
             || out.unresolved.iter().any(|known| known.what == "model")
         {
@@ -55,7 +54,8 @@ impl Reader<'_> {
             .or_else(|| self.container.image.as_ref().map(|image| image.at.clone()))
             .unwrap_or_else(|| self.container.at.clone());
         if out.silent.is_none() {
-            out.silent = Some(Unresolved { what: "model".to_owned(), at, why: "runtime-default".to_owned(), reference: String::new() });
+            let why = server.and_then(|rule| rule.chosen_in.as_deref()).unwrap_or("runtime-default").to_owned();
+            out.silent = Some(Unresolved { what: "model".to_owned(), at, why, reference: String::new() });
         }
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct LauncherIndex {
     /// Those with a script whose name is a pattern, with what stands before the first star and behind the last one.
     patterns: Vec<(String, String, Place)>,
     modules: FastMap<String, Vec<Place>>,
+    /// Those with a module that is a pattern.
+    families: Vec<Place>,
     /// Those that a server of applications runs, which may be started by any name.
     apps: Vec<Place>,
     /// Those that code on the command line starts.
@@ -37,7 +39,10 @@ impl LauncherIndex {
         for name in launcher.programs.iter().map(String::as_str).chain(scripts) {
             self.names.entry(name.to_owned()).or_default().push(place);
         }
-        for name in &launcher.modules {
+        if launcher.modules.iter().any(|name| name.contains('*')) {
+            self.families.push(place);
+        }
+        for name in launcher.modules.iter().filter(|name| !name.contains('*')) {
             self.modules.entry(name.clone()).or_default().push(place);
         }
         for (head, rest) in patterns.iter().filter_map(|pattern| pattern.split_once('*')) {
@@ -60,7 +65,7 @@ impl LauncherIndex {
 
     /// Launchers of a module; `serves`: it runs applications of others.
     pub(crate) fn module(&self, name: &str, serves: bool) -> Vec<Place> {
-        self.of(self.modules.get(name), std::iter::empty(), serves)
+        self.of(self.modules.get(name), self.families.iter().copied(), serves)
     }
 
     fn of(&self, known: Option<&Vec<Place>>, patterns: impl Iterator<Item = Place>, serves: bool) -> Vec<Place> {

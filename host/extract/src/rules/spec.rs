@@ -91,6 +91,12 @@ pub struct Shape {
     pub unless: Vec<Condition>,
     /// The entry counts only if another variable chooses it.
     pub chosen_by: Option<Choice>,
+    /// Names are those of another catalogue.
+    pub catalogue: bool,
+    /// The value is a name in this directory.
+    pub under: Option<String>,
+    /// What a switch stands for, by use.
+    pub stands: BTreeMap<Use, String>,
 }
 
 /// A state of the other options of the command line.
@@ -120,18 +126,24 @@ pub struct Case {
     /// Something has this use.
     #[serde(default)]
     pub has: Option<Use>,
+    /// A variable says so.
+    #[serde(default)]
+    pub by: Option<Choice>,
     /// The category then.
     #[serde(default)]
     pub category: Option<Category>,
     /// The role of the main model then.
     #[serde(default)]
     pub role: Option<Role>,
-    /// Whether model names are those of another catalogue then.
+    /// Whether names of models, whatever their role, are those of another catalogue then.
     #[serde(default)]
     pub catalogue: Option<bool>,
     /// What is otherwise the model.
     #[serde(default)]
     pub model_is: Option<Use>,
+    /// What is otherwise a name under which the model is served.
+    #[serde(default)]
+    pub served_is: Option<Use>,
     /// Parameters that it stands for.
     #[serde(default)]
     pub sets: BTreeMap<String, String>,
@@ -202,6 +214,12 @@ pub(super) struct FullSpec {
     unless: Vec<Condition>,
     #[serde(default)]
     chosen_by: Option<Choice>,
+    #[serde(default)]
+    catalogue: bool,
+    #[serde(default)]
+    under: Option<String>,
+    #[serde(default)]
+    stands: BTreeMap<Use, String>,
 }
 
 impl Shape {
@@ -238,6 +256,9 @@ impl Spec {
                     when: full.when,
                     unless: full.unless,
                     chosen_by: full.chosen_by,
+                    catalogue: full.catalogue,
+                    under: full.under,
+                    stands: full.stands,
                 };
                 (full.names, shape)
             }
