@@ -114,6 +114,9 @@ impl ModelReference {
                 .map(|parsed| ParsedModel { source: Some(text.to_owned()), ..parsed })
                 .ok_or(NotAModel::Form);
         }
+        if let Some(parsed) = cached(text) {
+            return Ok(parsed);
+        }
         if text.starts_with(['/', '.', '~']) {
             return Ok(plain(Self::Path(text.to_owned())));
         }
@@ -264,6 +267,11 @@ fn is_endpoint(rest: &str) -> bool {
     };
     let own = host.eq_ignore_ascii_case("localhost") || host.starts_with("127.") || matches!(host, "0.0.0.0" | "::1");
     let path = path.trim_end_matches('/');
+    // Catalogues that hand out files by an interface.
+    let catalogue = [("api.ngc.nvidia.com", "v2/models/"), ("civitai.com", "api/download/models/")];
+    if catalogue.iter().any(|(known, start)| host.eq_ignore_ascii_case(known) && path.starts_with(start)) {
+        return false;
+    }
     let api = |name: &&str| path.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     own || path.is_empty() || ["v1", "v2", "api"].iter().any(api)
 }
@@ -305,12 +313,15 @@ fn hub(text: &str, punctuation: Punctuation) -> Option<ParsedModel> {
     }
     let mut parsed = plain(ModelReference::Hub { owner: owner.to_owned(), name: name.to_owned() });
     if let Some(suffix) = suffix {
-        // A branch may hold a slash: `name@refs/pr/3`.
+        // A file may follow, for only references of the hub's own hold a slash: `name@refs/pr/3`.
         let suffix = &text[text.len() - suffix.len() - path.map_or(0, |path| path.len() + 1)..];
+        let slash = suffix.match_indices('/').nth(if suffix.starts_with("refs/") { 2 } else { 0 }).map(|(at, _)| at);
+        let (suffix, file) = slash.map_or((suffix, None), |at| (&suffix[..at], Some(&suffix[at + 1..])));
         if is_quantization(suffix) {
             parsed.file = Some(suffix.to_owned());
         } else if is_revision(suffix) {
             parsed.revision = Some(suffix.to_owned());
+            parsed.file = file.filter(|text| !text.is_empty()).map(str::to_owned);
         } else {
             return None;
         }
@@ -328,6 +339,23 @@ fn hub(text: &str, punctuation: Punctuation) -> Option<ParsedModel> {
     } else {
         parsed.file = Some(path.to_owned());
     }
+    Some(parsed)
+}
+
+/// Reads a path into the cache of the hub's library: `…/models--owner--name/snapshots/<commit>/file`.
+fn cached(text: &str) -> Option<ParsedModel> {
+    let (before, rest) = text.split_once("models--").filter(|(before, _)| before.is_empty() || before.ends_with('/'))?;
+    let (folder, inside) = rest.split_once('/').unwrap_or((rest, ""));
+    let (owner, name) = folder.split_once("--")?;
+    if before.contains("://") || !is_hub_part(owner) || !is_hub_part(name) {
+        return None;
+    }
+    let mut parsed = plain(ModelReference::Hub { owner: owner.to_owned(), name: name.to_owned() });
+    parsed.source = Some(text.to_owned());
+    let (revision, file) =
+        inside.strip_prefix("snapshots/").map(|inside| inside.split_once('/').unwrap_or((inside, ""))).unwrap_or_default();
+    parsed.revision = Some(revision).filter(|text| is_revision(text)).map(str::to_owned);
+    parsed.file = Some(file).filter(|text| !text.is_empty()).map(str::to_owned);
     Some(parsed)
 }
 
