@@ -179,7 +179,8 @@ impl Parser<'_, '_> {
             let mut found: Vec<Token> = joined.into_iter().collect();
             match values {
                 // The place of what it stands for.
-                Values::None => found.push(token.clone()),
+                Values::None if matches!(&meaning, Meaning::Fact(_, shape) if !shape.stands.is_empty()) => found.push(token.clone()),
+                Values::None => {}
                 Values::One | Values::Each => {
                     if found.is_empty()
                         && let Some(next) = next

@@ -1,19 +1,6 @@
 //! Training, evaluation, benchmarks and downloads.
 
-use crate::support::{Read, container};
-
-/// A container that runs these lines in a shell.
-fn script(lines: &str) -> Read {
-    let indented = lines.replace('\\', "\\\\").replace('\n', "\\n").replace('"', "\\\"");
-    container(&format!("{{image: 'example.com/acme/x:1', command: [bash, -c, \"{indented}\"]}}"))
-}
-
-/// A container with this environment that runs these lines in a shell.
-fn script_with(env: &[(&str, &str)], lines: &str) -> Read {
-    let indented = lines.replace('\\', "\\\\").replace('\n', "\\n").replace('"', "\\\"");
-    let env: Vec<String> = env.iter().map(|(name, value)| format!("{{name: {name}, value: '{value}'}}")).collect();
-    container(&format!("{{image: 'example.com/acme/x:1', env: [{}], command: [bash, -c, \"{indented}\"]}}", env.join(", ")))
-}
+use crate::support::{Read, container, script, script_with};
 
 /// Facts about the run, as `name=value`.
 #[track_caller]

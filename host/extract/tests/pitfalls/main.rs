@@ -2,7 +2,11 @@
 //!
 //! One file per group of programs. How to write a case is told in [`support`].
 
+mod agents;
+mod engines;
 mod jobs;
+mod model_servers;
 mod platforms;
 mod servers;
 mod support;
+mod training;

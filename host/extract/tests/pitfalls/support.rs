@@ -16,6 +16,7 @@
 //! * `unresolved <what> <why> <reference>`, for all but digests;
 //! * `problem <message>`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use aibom_extract::{Rules, Subject, extract};
@@ -58,6 +59,14 @@ impl Read {
         self
     }
 
+    /// Compares the forms of all models, each once: `hub`, `name`, `path`, `uri`.
+    #[track_caller]
+    pub(crate) fn forms(&self, forms: &[&str]) -> &Self {
+        let have: BTreeSet<&str> = self.inventory.models.iter().map(|model| model.reference.form()).collect();
+        assert_eq!(have, forms.iter().copied().collect(), "{}", self.given);
+        self
+    }
+
     /// Compares the versions of the runtimes, as `name version`.
     #[track_caller]
     pub(crate) fn versions(&self, versions: &[&str]) -> &Self {
@@ -72,6 +81,19 @@ impl Read {
 /// Reads a workload of one container: `{image: …, command: […], args: […], env: […]}`.
 pub(crate) fn container(yaml: &str) -> Read {
     pod(&format!("{{containers: [{yaml}]}}"))
+}
+
+/// A container that runs these lines in a shell.
+pub(crate) fn script(lines: &str) -> Read {
+    let indented = lines.replace('\\', "\\\\").replace('\n', "\\n").replace('"', "\\\"");
+    container(&format!("{{image: 'example.com/acme/x:1', command: [bash, -c, \"{indented}\"]}}"))
+}
+
+/// A container with this environment that runs these lines in a shell.
+pub(crate) fn script_with(env: &[(&str, &str)], lines: &str) -> Read {
+    let indented = lines.replace('\\', "\\\\").replace('\n', "\\n").replace('"', "\\\"");
+    let env: Vec<String> = env.iter().map(|(name, value)| format!("{{name: {name}, value: '{value}'}}")).collect();
+    container(&format!("{{image: 'example.com/acme/x:1', env: [{}], command: [bash, -c, \"{indented}\"]}}", env.join(", ")))
 }
 
 /// Reads a workload with this pod specification: `{containers: […], initContainers: […], volumes: […]}`.

@@ -230,6 +230,18 @@ fn a_repository_digest_is_of_an_index_or_a_manifest_and_never_equals_an_image_id
     assert_eq!((digest.hex, repository.as_deref()), (hex(64), Some("docker.io/library/nginx")));
 }
 
+// B32
+#[test]
+fn a_digest_under_another_name_belongs_to_the_image_as_it_was_asked_for() {
+    let asked = ImageReference::parse("r.io/plum/server:v2").unwrap();
+    let Some(ImageId::Manifest { digest, repository }) = ImageId::parse(&format!("r.io/old/server@sha256:{}", hex(64))) else {
+        panic!("a repository digest")
+    };
+    assert_eq!(digest.hex, hex(64));
+    // Whoever joins the two can tell that the names differ.
+    assert_ne!(repository.as_deref(), Some(asked.name().as_str()));
+}
+
 // B31
 #[test]
 fn prefixes_of_older_kubelets_are_dropped() {
