@@ -287,6 +287,8 @@ impl<'a> Caller<'a> {
             if variable.secret || variable.value.unknown().is_some() {
                 out.local |= text.contains("_SERVICE_HOST)");
                 out.elsewhere |= text.contains("_SERVICE_HOST)");
+                // Servers of one's own are all that such a variable is for, wherever its value stands.
+                out.local |= api.named_by_host && api.kind == Kind::Model;
                 continue;
             }
             // A template has blanks of its own.

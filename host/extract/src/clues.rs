@@ -12,7 +12,7 @@ use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
 use serde::Deserialize;
 
 use crate::argv::base_name;
-use crate::env::Variable;
+use crate::env::{Variable, upper_snake};
 use crate::images::{ImageMatch, Strength};
 use crate::options;
 use crate::reading::{Reader, Reading, RuntimeClaim, claim};
@@ -44,12 +44,20 @@ pub(crate) struct ClueWords {
     pub(crate) parameters: HashSet<String>,
     /// Last words of variables that hold an address.
     pub(crate) endpoints: HashSet<String>,
+    /// Words of variables with the address of a store, which runs no models.
+    pub(crate) stores: HashSet<String>,
     /// Words of images and programs that speak of AI.
     pub(crate) words: HashSet<String>,
+    /// Names of engines in images and programs. In an image that hints at the engine itself they say nothing more.
+    pub(crate) engine_words: HashSet<String>,
     /// Words of images and programs of which two speak of AI.
     pub(crate) half_words: HashSet<String>,
+    /// Endings of files that hold a model.
+    pub(crate) weights: HashSet<String>,
     /// Families of models, as names begin.
     pub(crate) families: Vec<String>,
+    /// Words of images that only show what others do: a front end named after an assistant is a web page.
+    pub(crate) fronts: HashSet<String>,
     /// Words that tell what is done, by category; the first category that has one counts.
     pub(crate) categories: BTreeMap<Category, HashSet<String>>,
 }
@@ -65,6 +73,8 @@ struct Signs<'a> {
     calls: bool,
     /// It has an accelerator.
     device: bool,
+    /// A variable speaks of an engine, of a hub or of a tool around models.
+    hinted: bool,
     models: Vec<(Option<Role>, &'a Variable)>,
 }
 
@@ -76,8 +86,13 @@ impl Reader<'_> {
         let spoken = self.spoken(lines);
         let said = |set: &HashSet<String>| spoken.iter().any(|word| set.contains(word));
         let library = images.iter().any(|found| found.strength > Strength::Weak);
-        let halves = spoken.iter().filter(|word| words.half_words.contains(*word)).count();
-        signs.certain |= library || halves > 1 || said(&words.words);
+        let fetching = spoken.iter().any(|word| self.rules.conventions.fetching.contains(word));
+        let halves = spoken.iter().filter(|word| words.half_words.contains(*word)).count() + usize::from(fetching);
+        // What hints at an engine is no second sign of it.
+        let speaks = said(&words.words) || (images.is_empty() && said(&words.engine_words));
+        signs.certain |= library || halves > 1 || (speaks && !said(&words.fronts)) || self.has_variables_of(images, words);
+        // A client of the tools of machine learning that is called a trainer or a model.
+        signs.certain |= halves > 0 && signs.hinted;
         signs.likely |= signs.certain || signs.device || !images.is_empty();
         let hits: Vec<_> = lines.iter().flat_map(|line| options::parse(&line.tokens, &[&self.rules.unknown], &[]).hits).collect();
         let named = hits.iter().any(options::Hit::is_model);
@@ -86,7 +101,7 @@ impl Reader<'_> {
         }
         let mut values: Vec<&str> = hits.iter().filter(|hit| hit.is_model()).flat_map(|hit| &hit.values).map(Token::as_str).collect();
         values.extend(signs.models.iter().map(|(_, variable)| variable.value.text.as_str()));
-        let known = signs.likely || values.iter().any(|value| of_a_family(words, value));
+        let known = signs.likely || values.iter().any(|value| of_a_family(words, value) || is_file_of_weights(words, value));
         if !known {
             return;
         }
@@ -99,6 +114,8 @@ impl Reader<'_> {
         let role = match category {
             Category::Training | Category::FineTuning => Role::Base,
             Category::Gateway => Role::Target,
+            // Who has nothing to run a model on measures one that runs elsewhere.
+            Category::Benchmark if !signs.device => Role::Target,
             _ if signs.device || !signs.calls => Role::Main,
             _ => Role::Target,
         };
@@ -155,30 +172,56 @@ impl Reader<'_> {
         out.unresolved.append(&mut found.unresolved);
     }
 
+    /// What programs that are called a download are told to get.
+    pub(crate) fn fetched_by_name(&self, lines: &[CommandLine], out: &mut Reading) {
+        for line in lines {
+            let hits = options::parse(&line.tokens, &[&self.rules.unknown], &[]).hits;
+            let addressed = |hit: &options::Hit| hit.values.iter().any(|value| self.rank(&value.text).is_some_and(|rank| rank < PATH));
+            if !hits.iter().any(|hit| hit.is_model() && addressed(hit)) {
+                continue;
+            }
+            let mut said = Said::default();
+            hits.into_iter().for_each(|hit| said.option(hit));
+            said.claims(self, false, Role::Main, Does::Fetch, out);
+            out.categories.push(Category::DataPreparation);
+        }
+    }
+
+    /// Whether the name of one of the programs has a word of a category.
+    pub(crate) fn speaks_of(&self, lines: &[CommandLine], category: Category) -> bool {
+        let mut spoken = HashSet::new();
+        lines.iter().for_each(|line| names_of_programs(line, &mut spoken));
+        self.rules.conventions.clues.categories.get(&category).is_some_and(|words| spoken.iter().any(|word| words.contains(word)))
+    }
+
     fn signs(&self, words: &ClueWords) -> Signs<'_> {
         // One variable alone is a weak sign: a token of the hub is in many a pod.
         let mut hints = 0;
         let mut signs =
             Signs { device: self.container.resources.is_some_and(|place| storage::asks_for_device(self.rules, place)), ..Signs::default() };
         for variable in self.container.env.iter() {
-            let name = variable.name.as_str();
+            let written = variable.name.as_str();
+            let upper = upper_snake(written);
+            let name = upper.as_ref();
             let empty = !variable.secret && variable.value.text.is_empty();
-            let of_a_service = self.rules.apis.variable(name).is_some();
+            let of_a_service = self.rules.apis.variable(written).is_some();
             let mut hint = words.hub.contains(name);
             signs.likely |= words.parameters.contains(name);
-            let mut last = "";
+            let (mut last, mut store) = ("", false);
             for word in name.split('_') {
                 // The address of a server says that there is one, and not that this is it.
                 signs.likely |= words.engines.contains(word) && !empty;
                 hint |= words.engines.contains(word) && !of_a_service;
+                store |= words.stores.contains(word);
                 last = word;
             }
-            signs.calls |= words.endpoints.contains(last) && !variable.secret;
+            signs.calls |= words.endpoints.contains(last) && !store && !variable.secret;
             if !variable.secret && !variable.value.text.is_empty() && holds_a_model(words, name) {
                 signs.models.push((role_of(words, name), variable));
             }
             hints += usize::from(hint && !empty);
         }
+        signs.hinted = hints > 0;
         signs.likely |= hints > 0;
         signs.certain |= hints > 1 || (hints > 0 && signs.device);
         signs
@@ -201,16 +244,11 @@ impl Reader<'_> {
             (None, Some(written)) => add(written.text.rsplit_once(':').map_or(written.text.as_str(), |(name, _)| name)),
             (None, None) => {}
         }
-        for line in lines {
-            // The program, and what an interpreter runs.
-            for token in line.tokens.iter().take(3).filter(|token| !token.as_str().starts_with('-')).take(2) {
-                add(base_name(token.as_str()));
-            }
-        }
         if self.image.is_none() {
             add(&self.container.name);
             add(self.workload);
         }
+        lines.iter().for_each(|line| names_of_programs(line, &mut out));
         out
     }
 
@@ -225,12 +263,19 @@ impl Reader<'_> {
             Ok(ModelReference::Path(path)) => {
                 let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_lowercase();
                 let speaks = !matches!(last.as_str(), "" | "." | "..") && !self.rules.conventions.generic_directories.contains(&last);
-                speaks.then_some(2)
+                speaks.then_some(PATH)
             }
             Ok(ModelReference::Name(_)) => Some(NAME),
             Err(NotAModel::Unexpanded | NotAModel::Placeholder) => Some(NAME + 1),
             Err(_) => None,
         }
+    }
+
+    /// Whether a variable is there that only the engine reads that the image hints at.
+    fn has_variables_of(&self, images: &[ImageMatch], words: &ClueWords) -> bool {
+        let first = |variable: &Variable| variable.name.split_once('_').and_then(|(first, _)| words.own_variables.get(first));
+        let owners = self.container.env.iter().filter(|variable| self.rules.apis.variable(&variable.name).is_none()).filter_map(first);
+        owners.filter_map(|name| self.rules.index(name)).any(|runtime| images.iter().any(|found| found.runtime == runtime))
     }
 
     /// The runtime whose own variables a server has.
@@ -255,6 +300,13 @@ impl Reader<'_> {
             let id = parsed.reference.id();
             out.models.push(claim(parsed, role, vec![self.evidence(&variable.at, Source::EnvVarConvention, id, &variable.name)]));
         }
+    }
+}
+
+/// The words of the program and of what an interpreter runs.
+fn names_of_programs(line: &CommandLine, out: &mut HashSet<String>) {
+    for token in line.tokens.iter().take(3).filter(|token| !token.as_str().starts_with('-')).take(2) {
+        split_words(base_name(token.as_str()), out);
     }
 }
 
@@ -308,6 +360,11 @@ fn is_hosted(words: &ClueWords, name: &str) -> bool {
     name.split('_').any(|word| words.hosted.contains(word))
 }
 
+/// A file that by its ending holds a model.
+fn is_file_of_weights(words: &ClueWords, text: &str) -> bool {
+    text.rsplit_once('.').is_some_and(|(_, ending)| words.weights.contains(&ending.to_ascii_lowercase()))
+}
+
 /// A repository or a name with a number whose name begins with that of a family.
 fn of_a_family(words: &ClueWords, text: &str) -> bool {
     let id = match ModelReference::parse(text) {
@@ -321,6 +378,9 @@ fn of_a_family(words: &ClueWords, text: &str) -> bool {
         .iter()
         .any(|family| id.strip_prefix(family.as_str()).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic())))
 }
+
+/// Rank of a path, by [`Reader::rank`].
+const PATH: u8 = 2;
 
 /// Rank of a bare name, by [`Reader::rank`].
 const NAME: u8 = 3;

@@ -4,6 +4,7 @@
 //! what stands before it, in a command or argument by the final value; `$$` is a literal `$`; an unknown name stays as it is written.
 //! The value of a variable whose name says that it is a secret is never looked at.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -240,6 +241,25 @@ fn value_from(tree: &Tree, object: u32, node: NodeId) -> (Unknown, NodeId) {
         }
     }
     make("field", node, String::new())
+}
+
+/// `Search__ModelId`, as programs in .NET write it, in the spelling of most variables: `SEARCH_MODEL_ID`.
+pub(crate) fn upper_snake(name: &str) -> Cow<'_, str> {
+    if !name.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        return Cow::Borrowed(name);
+    }
+    let mut out = String::with_capacity(name.len() + 4);
+    let mut before = '_';
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
+            out.push('_');
+        }
+        if c != '_' || before != '_' {
+            out.push(c.to_ascii_uppercase());
+        }
+        before = c;
+    }
+    Cow::Owned(out.replace("OPEN_AI", "OPENAI"))
 }
 
 #[cfg(test)]

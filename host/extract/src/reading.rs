@@ -119,7 +119,8 @@ struct Program<'r> {
     /// Launchers of the hook that runs after the start.
     hooked: Vec<Launch<'r>>,
     idle: bool,
-    fetches: bool,
+    /// Command lines that are called a download.
+    fetching: Vec<CommandLine>,
     /// Command lines that nobody knows.
     unknown: Vec<CommandLine>,
     /// It joins a server that another pod leads.
@@ -172,6 +173,9 @@ impl<'a> Reader<'a> {
         let image_alone = program.launches.is_empty() && !program.idle;
         if image_alone {
             self.image_alone(images, infrastructure, &program, &mut out);
+        }
+        if image_alone && does == Some(Does::Fetch) && out.models.is_empty() {
+            self.fetched_by_name(&program.fetching, &mut out);
         }
         if image_alone && does.is_none() && !infrastructure && images.is_empty() {
             self.by_signs(&mut out);
@@ -262,6 +266,7 @@ impl<'a> Reader<'a> {
         };
         // A program that is computed is taken for the image's own.
         let own = images.first().and_then(|found| self.rules.runtimes[found.runtime].images.entrypoint.first());
+        let (mut plain, mut sourced) = (false, false);
         for mut line in lines {
             if let (Some(first), Some(own)) = (line.tokens.first_mut().filter(|first| first.text.is_unknown()), own) {
                 first.text = Traced::plain(own);
@@ -274,8 +279,11 @@ impl<'a> Reader<'a> {
             }
             match argv::other(self.rules, &line) {
                 Other::Idle => program.idle = true,
-                Other::Plain => {}
-                Other::Fetch => program.fetches = true,
+                Other::Plain => {
+                    plain = true;
+                    sourced |= line.tokens.first().is_some_and(|first| matches!(first.as_str(), "." | "source"));
+                }
+                Other::Fetch => program.fetching.push(line),
                 Other::Unknown => {
                     self.note_unknown(&line);
                     program.unknown.push(line);
@@ -287,6 +295,9 @@ impl<'a> Reader<'a> {
             let lines = argv::unwrap(self.rules, hook, &container.env);
             program.hooked.extend(lines.iter().flat_map(|line| argv::find(self.rules, line, &container.env)));
         }
+        // A greeting in place of the server that the image is for.
+        let served = |found: &ImageMatch| found.strength > Strength::Weak && self.rules.runtimes[found.runtime].category.is_some();
+        program.idle |= plain && !sourced && program.fetching.is_empty() && images.iter().any(served);
         program.idle &= program.unknown.is_empty() && program.launches.is_empty();
         program
     }
@@ -340,7 +351,7 @@ impl<'a> Reader<'a> {
                 return Some(work);
             }
         }
-        if program.fetches && program.unknown.is_empty() {
+        if !program.fetching.is_empty() && program.unknown.is_empty() {
             return Some(Does::Fetch);
         }
         if program.idle {
@@ -350,7 +361,9 @@ impl<'a> Reader<'a> {
             return Some(Does::Route);
         }
         if let Some(found) = images.iter().max_by_key(|found| found.strength) {
-            return Some(self.rules.does(found.runtime));
+            let does = self.rules.does(found.runtime);
+            let measures = does == Does::Run && self.speaks_of(&program.unknown, Category::Benchmark);
+            return Some(if measures { Does::Measure } else { does });
         }
         (!self.declared.is_empty() && self.container.duty != Duty::Infrastructure && self.container.class == ContainerClass::Main)
             .then_some(Does::Run)

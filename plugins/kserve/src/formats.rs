@@ -17,7 +17,7 @@ pub(crate) const LEGACY: [(&str, &str); 10] = [
 ];
 
 /// Words of a format's or a serving runtime's name that stand for a runtime.
-const WORDS: [(&str, &str); 46] = [
+const WORDS: [(&str, &str); 47] = [
     ("sklearn", "sklearn"),
     ("sklearnserver", "sklearn"),
     ("xgboost", "xgboost"),
@@ -32,6 +32,7 @@ const WORDS: [(&str, &str); 46] = [
     ("autogluon", "autogluon"),
     ("autogluonserver", "autogluon"),
     ("mindspore", "mindspore"),
+    ("keras", "keras"),
     ("tensorflow", "tensorflow-serving"),
     ("tfserving", "tensorflow-serving"),
     ("pytorch", "pytorch"),

@@ -20,6 +20,8 @@ mod storage;
 use k8s_aibom_sdk::{Description, Failure, KindRef, Node, Options, Reader, Report, Scraper, Want, export_scraper};
 
 const GROUP: &str = "serving.kserve.io";
+/// The group of services from before KServe left Kubeflow, with the same fields.
+const LEGACY_GROUP: &str = "serving.kubeflow.org";
 const SERVICE_VERSIONS: [&str; 1] = ["v1beta1"];
 const LLM_VERSIONS: [&str; 2] = ["v1alpha2", "v1alpha1"];
 const LLM: &str = "LLMInferenceService";
@@ -31,6 +33,7 @@ impl Scraper for KServe {
     fn describe() -> Description {
         let kinds = vec![
             KindRef::new(GROUP, "InferenceService", "inferenceservices", &SERVICE_VERSIONS),
+            KindRef::new(LEGACY_GROUP, "InferenceService", "inferenceservices", &SERVICE_VERSIONS),
             KindRef::new(GROUP, LLM, "llminferenceservices", &LLM_VERSIONS),
         ];
         // Deployments of their own, or Knative's chain to one; over several nodes a LeaderWorkerSet, whose leader Pods own StatefulSets.

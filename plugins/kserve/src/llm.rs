@@ -74,6 +74,9 @@ fn templates(layers: &[Part<'_>], report: &mut Report) -> Vec<&'static str> {
             engines.push(name);
         }
         report.pod_templates.extend(upper.place().map(|at| PodTemplate::new(at).name(name).role(name).duty(duty)));
+        if duty == Duty::Engine {
+            report.items.extend(engine_by_variable(&all, name));
+        }
         // The host reads one template as it stands; what other layers add to its containers, or have beside them, is put together here.
         for (list, class) in [("containers", ContainerClass::Main), ("initContainers", ContainerClass::Init)] {
             for container in names(lower, list) {
@@ -85,6 +88,19 @@ fn templates(layers: &[Part<'_>], report: &mut Report) -> Vec<&'static str> {
         }
     }
     engines
+}
+
+/// The engine of a container without an image, which the controller fills in, by a variable that only this engine reads.
+fn engine_by_variable(layers: &[Part<'_>], template: &str) -> Option<Item> {
+    names(layers, "containers").into_iter().find_map(|container| {
+        let own: Vec<Part<'_>> = layers.iter().map(|layer| layer.named("containers", &container)).filter(Part::exists).collect();
+        if own.iter().any(|layer| layer.has("image")) {
+            return None;
+        }
+        let variables = own.iter().flat_map(|layer| layer.each("env")).filter_map(|variable| variable.text("name"));
+        let own = variables.into_iter().find(|name| name.value.starts_with("VLLM_"))?;
+        Some(Item::new(Class::Runtime, Claim::implied("vllm", own.at)).uses([template]))
+    })
 }
 
 /// Names of the containers of some layers, each once.

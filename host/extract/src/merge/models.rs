@@ -83,7 +83,7 @@ impl Draft<'_> {
         let fills = |path: &str| {
             let path = path.trim_end_matches('/');
             path == directory
-                || path.strip_prefix(directory).is_some_and(|rest| rest.trim_start_matches('/') == last)
+                || path.strip_prefix(directory).map(|rest| rest.trim_start_matches('/')).is_some_and(|rest| rest == last || is_file_of(rest, last))
                 // A loop fills one directory after the other.
                 || (destination.open && destination.path.len() > 1 && path.starts_with(&destination.path))
         };
@@ -247,4 +247,11 @@ fn absorb(model: &mut Model, other: Model) {
     model.served.extend(other.served);
     model.sources.extend(other.sources);
     model.revision = model.revision.take().or(other.revision);
+}
+
+/// Whether a file of weights is called like the repository that holds it: `swift-7b-q4.gguf` in `Swift-7B-GGUF`.
+fn is_file_of(file: &str, repository: &str) -> bool {
+    let Some((stem, "gguf")) = file.rsplit_once('.') else { return false };
+    let (stem, repository) = (stem.to_ascii_lowercase(), repository.to_ascii_lowercase());
+    !stem.contains('/') && stem.starts_with(repository.strip_suffix("-gguf").unwrap_or(&repository))
 }

@@ -1,10 +1,12 @@
 //! What the file of services says, and where to look for a variable among the names of all of them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use super::RulesError;
+use crate::env::upper_snake;
 use crate::maps::FastMap;
 
 /// What a service is there for.
@@ -194,6 +196,20 @@ impl Services {
     /// What a variable is to which service, and the prefix in front of the name that both know: programs with several clients write
     /// one for each. The longest name wins.
     pub(crate) fn variable<'n>(&self, name: &'n str) -> Option<(usize, Part, &'n str)> {
+        self.variable_in_capitals(name).or_else(|| {
+            let Cow::Owned(upper) = upper_snake(name) else { return None };
+            let (api, part, prefix) = self.variable_in_capitals(&upper)?;
+            // The prefix as it is written: as much as stands in front of the letters of the known name.
+            let mut letters = upper[prefix.len()..].chars().filter(|c| *c != '_').count();
+            let start = name.char_indices().rev().filter(|(_, c)| *c != '_').find_map(|(at, _)| {
+                letters -= 1;
+                (letters == 0).then_some(at)
+            })?;
+            Some((api, part, &name[..start]))
+        })
+    }
+
+    fn variable_in_capitals<'n>(&self, name: &'n str) -> Option<(usize, Part, &'n str)> {
         if let Some((api, part)) = self.variables.get(name) {
             return Some((*api, *part, ""));
         }

@@ -4,6 +4,7 @@
 
 mod agents;
 mod engines;
+mod in_house;
 mod jobs;
 mod model_servers;
 mod platforms;
