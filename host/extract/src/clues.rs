@@ -181,7 +181,9 @@ impl Reader<'_> {
                 continue;
             }
             let mut said = Said::default();
-            hits.into_iter().for_each(|hit| said.option(hit));
+            for hit in hits {
+                said.option(hit);
+            }
             said.claims(self, false, Role::Main, Does::Fetch, out);
             out.categories.push(Category::DataPreparation);
         }
@@ -190,7 +192,9 @@ impl Reader<'_> {
     /// Whether the name of one of the programs has a word of a category.
     pub(crate) fn speaks_of(&self, lines: &[CommandLine], category: Category) -> bool {
         let mut spoken = HashSet::new();
-        lines.iter().for_each(|line| names_of_programs(line, &mut spoken));
+        for line in lines {
+            names_of_programs(line, &mut spoken);
+        }
         self.rules.conventions.clues.categories.get(&category).is_some_and(|words| spoken.iter().any(|word| words.contains(word)))
     }
 
@@ -248,7 +252,9 @@ impl Reader<'_> {
             add(&self.container.name);
             add(self.workload);
         }
-        lines.iter().for_each(|line| names_of_programs(line, &mut out));
+        for line in lines {
+            names_of_programs(line, &mut out);
+        }
         out
     }
 
