@@ -203,7 +203,7 @@ fn libraries_tools_and_services_do_what_their_makers_say() {
     container("{image: 'tensorflow/tensorflow:2.16.1-gpu', command: [bash, -c, 'cd /work; python train_mnist.py']}")
         .gives(&["tensorflow", "training"]);
     container("{image: 'us-docker.pkg.dev/cloud-tpu-images/inference/tf-serving-tpu:2.13.0', env: [{name: MODEL_NAME, value: bert}]}")
-        .gives(&["inference", "main bert", "tensorflow-serving"]);
+        .gives(&["inference", "tensorflow-serving", "main /models/bert as bert"]);
     container("{image: 'nvcr.io/nvidia/tensorrt:24.05-py3', command: [trtexec, '--onnx=/models/heron/model.onnx', '--saveEngine=/models/heron.plan', --fp16]}")
         .gives(&["data-preparation", "main /models/heron/model.onnx"]);
     container("{image: 'ghcr.io/k8sgpt-ai/k8sgpt:v0.4', args: [serve, --mcp], env: [{name: K8SGPT_MODEL, value: heron-mini}]}").gives(&[
