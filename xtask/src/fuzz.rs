@@ -60,6 +60,11 @@ impl Target {
         }
     }
 
+    /// Name of its program.
+    fn binary(self) -> String {
+        format!("{TARGET_PREFIX}{}", self.name())
+    }
+
     /// Most bytes of an input.
     fn longest(self) -> usize {
         match self {
@@ -69,6 +74,9 @@ impl Target {
         }
     }
 }
+
+/// How names of the targets' programs begin.
+const TARGET_PREFIX: &str = "fuzz_";
 
 /// Tells a run of xtask in front of the compiler from all others.
 const IN_FRONT: &str = "K8S_AIBOM_XTASK_INSTRUMENTS";
@@ -92,8 +100,16 @@ pub(crate) fn in_front_of_the_compiler() -> Option<ExitCode> {
     let arguments: Vec<OsString> = arguments.collect();
     let crate_name = arguments.iter().position(|argument| argument == "--crate-name").and_then(|at| arguments.get(at + 1));
     // Neither a question about the compiler nor a build script is fuzzed.
-    if crate_name.is_some_and(|name| name != "build_script_build" && name != "___") {
+    if let Some(name) = crate_name.and_then(|name| name.to_str()).filter(|name| !matches!(*name, "build_script_build" | "___")) {
         command.args(INSTRUMENT);
+        // Programs without libFuzzer are built for the features of dependencies only and never run; what the counters call is missing there.
+        if !name.starts_with(TARGET_PREFIX) {
+            command.arg(if cfg!(target_vendor = "apple") {
+                "-Clink-arg=-Wl,-undefined,dynamic_lookup"
+            } else {
+                "-Clink-arg=-Wl,--unresolved-symbols=ignore-all"
+            });
+        }
     }
     let code = command.args(arguments).status().ok().and_then(|status| status.code()).unwrap_or(1);
     Some(u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from))
@@ -105,9 +121,10 @@ pub(crate) fn fuzz(workspace: &Workspace, args: &FuzzArgs) -> Result<()> {
     guests::build_families(workspace, &[], Choice::Auto)?;
     step("Building the fuzz targets, our own crates instrumented");
     let mut build = workspace.cargo("build");
-    build.args(["--release", "--workspace"]);
+    // `--workspace` and `--examples` for the features of dependencies, as for the binary.
+    build.args(["--release", "--workspace", "--examples"]);
     for target in targets {
-        build.arg("--bin").arg(format!("fuzz_{}", target.name()));
+        build.arg("--bin").arg(target.binary());
     }
     build.env("RUSTC_WORKSPACE_WRAPPER", env::current_exe().context("could not tell where this program is")?).env(IN_FRONT, "1");
     run(&mut build)?;
@@ -150,7 +167,7 @@ fn command(workspace: &Workspace, folder: &Path, target: Target, seconds: u32) -
     for folder in [&grown, &seeds, &findings] {
         fs::create_dir_all(folder).with_context(|| format!("could not create {}", folder.display()))?;
     }
-    let binary = workspace.target().join("release").join(format!("fuzz_{}", target.name()));
+    let binary = workspace.target().join("release").join(target.binary());
     let mut command = workspace.command(&binary);
     command
         .arg(&grown)
@@ -159,7 +176,7 @@ fn command(workspace: &Workspace, folder: &Path, target: Target, seconds: u32) -
         .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-max_len={}", target.longest()))
         // An input that takes longer has found something too; so has one that takes more memory.
-        .args(["-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=0"])
+        .args(["-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"])
         .env("K8S_AIBOM_PLUGINS", workspace.plugins());
     Ok(command)
 }
@@ -169,14 +186,20 @@ fn to_the_end(target: Target, command: &mut Command) -> Result<()> {
     step(format!("Fuzzing {}", target.name()));
     let output = command.output().with_context(|| format!("could not start `{}`", shown(command)))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    for line in said.lines().filter(|line| line.starts_with("stat::")) {
-        println!("{:8} {}", target.name(), line.trim_start_matches("stat::"));
+    for line in figures(&said) {
+        println!("{:8} {line}", target.name());
     }
     if !output.status.success() {
         let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("stat::")).collect();
         bail!("ended with {}\n{}", output.status, lines[lines.len().saturating_sub(40)..].join("\n"));
     }
     Ok(())
+}
+
+/// What libFuzzer says at the end: how many counted edges and features of them all inputs together reach, and its statistics.
+fn figures(said: &str) -> Vec<&str> {
+    let reached = said.lines().rev().find_map(|line| line.find(" cov: ").map(|at| line[at..].trim()));
+    reached.into_iter().chain(said.lines().filter_map(|line| line.strip_prefix("stat::"))).collect()
 }
 
 /// Pieces of manifests as first inputs. Reads them as text, so that what is no YAML gives pieces too.
@@ -265,6 +288,12 @@ mod tests {
     use super::*;
 
     const MANIFEST: &str = "spec:\n  containers:\n    - image: \"acme/server:1\"\n      command:\n        - sh\n        - -c\n        - |\n          set -e\n          serve --model acme/small\n      args: []\n";
+
+    #[test]
+    fn the_last_coverage_and_the_statistics_are_the_figures_of_a_run() {
+        let said = "INFO: seed corpus: files: 2\n#2\tINITED cov: 3 ft: 4 corp: 1/1b\n#9\tDONE   cov: 5 ft: 7 corp: 2/3b lim: 8\nDone 9 runs\nstat::peak_rss_mb: 30\n";
+        assert_eq!(figures(said), ["cov: 5 ft: 7 corp: 2/3b lim: 8", "peak_rss_mb: 30"]);
+    }
 
     #[test]
     fn pieces_of_a_manifest_are_found_as_text() {
