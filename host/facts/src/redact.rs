@@ -7,6 +7,8 @@
 //! * *by shape*: tokens with a prefix or a form of their own, in any text;
 //! * *by place in a URL*: user and password before the host, credentials in the query, webhooks whose path is the secret.
 //!
+//! Text is read as it stands and without the escapes of pointers and of URLs.
+//!
 //! What is found is replaced by `[REDACTED:<class>]`, nothing of it is kept. References such as `$(TOKEN)` are no secrets and stay; so
 //! do digests, commits, hub ids and paths. A secret without a shape in a place without a name cannot be recognised. Each rule reads the
 //! text once: time is linear in its length.
@@ -15,6 +17,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 mod commands;
+mod escapes;
 mod names;
 mod shapes;
 mod urls;
@@ -62,11 +65,10 @@ impl Redactor {
     /// The text with every secret replaced by `[REDACTED:<class>]`, and the classes of what was replaced.
     #[allow(clippy::unused_self, reason = "rules will become configurable")]
     pub fn redact<'a>(&self, text: &'a str) -> (Cow<'a, str>, BTreeSet<&'static str>) {
-        let mut found = Vec::new();
-        // Where rules overlap, the first one names the class.
-        urls::find(text, &mut found);
-        commands::find(text, &mut found);
-        shapes::find(text, &mut found);
+        let mut found = find(text);
+        if let Some(plain) = escapes::Plain::of(text) {
+            found.extend(find(&plain.text).into_iter().map(|secret| plain.place(secret)));
+        }
         replace(text, found)
     }
 
@@ -83,6 +85,15 @@ impl Redactor {
     pub fn is_secret_name(name: &str) -> bool {
         names::is_secret(name)
     }
+}
+
+fn find(text: &str) -> Vec<Secret> {
+    let mut found = Vec::new();
+    // Where rules overlap, the first one names the class.
+    urls::find(text, &mut found);
+    commands::find(text, &mut found);
+    shapes::find(text, &mut found);
+    found
 }
 
 fn replace(text: &str, mut found: Vec<Secret>) -> (Cow<'_, str>, BTreeSet<&'static str>) {

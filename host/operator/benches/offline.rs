@@ -121,8 +121,8 @@ fn stages(pipeline: &Pipeline<'_>, json: &str) -> anyhow::Result<()> {
             spent[stage] += now - last;
             last = now;
         };
-        let mut documents = scan::documents::read(&text);
-        let Some(Ok(scan::documents::Content::Objects { objects, .. })) = documents.pop().map(|document| document.content) else {
+        let document = scan::documents::read(&text).last();
+        let Some(Ok(scan::documents::Content::Objects { objects, .. })) = document.map(|document| document.content) else {
             anyhow::bail!("no object in the generated text");
         };
         let object = &objects[0];

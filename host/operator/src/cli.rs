@@ -1,6 +1,6 @@
 //! Command line: arguments, logging, exit codes.
 
-use std::io::{self, BufWriter, IsTerminal as _};
+use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -13,6 +13,7 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::catalogue::{self, Catalogue};
+use crate::logging;
 use crate::pipeline::Pipeline;
 use crate::plugin;
 use crate::runtimes;
@@ -155,7 +156,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { FAILED } else { OK });
         }
     };
-    init_logging(cli.verbose);
+    logging::init(cli.verbose);
     let result = match cli.command {
         Command::Scan(scan) => run_scan(scan),
         Command::Plugin(command) => plugin::run(command).map(|good| if good { OK } else { INCOMPLETE }),
@@ -168,23 +169,6 @@ pub fn main() -> ExitCode {
             ExitCode::from(FAILED)
         }
     }
-}
-
-fn init_logging(verbose: u8) {
-    use tracing_subscriber::EnvFilter;
-    let default = match verbose {
-        // That one of several objects was not taken is no error, and nowhere else to be seen.
-        0 => "error,k8s_aibom::scan=warn",
-        1 => "info",
-        _ => "debug",
-    };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .with_target(false)
-        .init();
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -5,6 +5,7 @@
 
 pub mod catalogue;
 pub mod cli;
+pub mod logging;
 pub mod pipeline;
 pub mod plugin;
 pub mod runtimes;

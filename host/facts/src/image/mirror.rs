@@ -113,24 +113,22 @@ const INNER_HOSTS: [&str; 16] = [
 
 pub(super) fn canonical(image: &ImageReference) -> CanonicalImage {
     let segments: Vec<&str> = image.segments().collect();
-    let host = image.registry.as_str();
-    let (origin, dropped, kind) = locate(host, &segments);
+    let (mut host, mut dropped, mut kind) = (image.registry.as_str(), 0, None);
+    // A mirror may serve another mirror's names.
+    while let (origin, more, Some(found)) = locate(host, &segments[dropped..]) {
+        (host, dropped, kind) = (origin, dropped + more, Some(found));
+        // What is left there is no name that could be read again.
+        if found == MirrorKind::Repository {
+            break;
+        }
+    }
+    let host = ALIASES.iter().find(|(alias, _)| *alias == host).map_or(host, |(_, host)| host);
     let mut rest: Vec<String> = segments[dropped..].iter().map(|&segment| segment.to_owned()).collect();
-    let origin = ALIASES.iter().find(|(alias, _)| *alias == origin).map_or(origin, |(_, host)| host);
-    if origin == DOCKER_HUB && rest.len() == 1 {
+    if host == DOCKER_HUB && rest.len() == 1 {
         rest.insert(0, "library".to_owned());
     }
-    // ECR Public keeps a copy of Docker Hub's official images under this path.
-    if origin == "public.ecr.aws" && rest.len() == 3 && rest[0] == "docker" && rest[1] == "library" {
-        rest.remove(0);
-        return CanonicalImage {
-            host: DOCKER_HUB.to_owned(),
-            segments: rest,
-            via: Some(Mirror { kind: MirrorKind::Prefix, prefix: joined(host, &segments[..=dropped]) }),
-        };
-    }
-    let via = kind.map(|kind| Mirror { kind, prefix: joined(host, &segments[..dropped]) });
-    CanonicalImage { host: origin.to_owned(), segments: rest, via }
+    let via = kind.map(|kind| Mirror { kind, prefix: joined(&image.registry, &segments[..dropped]) });
+    CanonicalImage { host: host.to_owned(), segments: rest, via }
 }
 
 fn joined(host: &str, segments: &[&str]) -> String {
@@ -185,6 +183,10 @@ fn locate<'a>(host: &'a str, segments: &[&'a str]) -> (&'a str, usize, Option<Mi
             };
         }
         return (host, 0, None);
+    }
+    // ECR Public keeps a copy of Docker Hub's official images under this path.
+    if let ("public.ecr.aws", ["docker", "library", _]) = (host, segments) {
+        return (DOCKER_HUB, 1, Some(MirrorKind::Prefix));
     }
     if is_ecr(host)
         && let Some(first) = inner.first()

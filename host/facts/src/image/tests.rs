@@ -305,6 +305,9 @@ fn mirrors_are_taken_off() {
         ("public.ecr.aws/q9t5s3a7/vllm-release-repo", "public.ecr.aws/q9t5s3a7/vllm-release-repo", None),
         ("harbor.corp:8443/external-hub/seldonio/mlserver:1.7.1", "harbor.corp:8443/external-hub/seldonio/mlserver", None),
         ("harbor.corp/proxy/quay.io/a/b", "quay.io/a/b", Some((Prefix, "harbor.corp/proxy/quay.io"))),
+        ("m.daocloud.io/mirror.gcr.io/library/redis", "docker.io/library/redis", Some((Host, "m.daocloud.io/mirror.gcr.io"))),
+        ("m.daocloud.io/us-docker.pkg.dev/p/hub/a/b", "us-docker.pkg.dev/a/b", Some((Repository, "m.daocloud.io/us-docker.pkg.dev/p/hub"))),
+        ("harbor.corp/gcr.io/proxy/quay.io/a/b", "quay.io/a/b", Some((Prefix, "harbor.corp/gcr.io/proxy/quay.io"))),
         ("nvcr.io/nim/meta/llama-3.1-8b-instruct", "nvcr.io/nim/meta/llama-3.1-8b-instruct", None),
         ("registry:5001/vllm-runtime:x", "registry:5001/vllm-runtime", None),
     ];

@@ -7,6 +7,8 @@ use super::*;
 #[path = "../../tests/secrets/mod.rs"]
 mod secrets;
 
+mod surroundings;
+
 use secrets::{ALNUM, HEX, body, tokens};
 
 fn redact(text: &str) -> String {

@@ -47,3 +47,23 @@ pub(crate) fn tokens() -> Vec<String> {
     tokens.push(format!("123456789:A{}", body(34, ALNUM)));
     tokens
 }
+
+/// Texts with a secret that only its surroundings tell, with the secret.
+pub(crate) fn in_context() -> Vec<(String, String)> {
+    let secret = "q7Wagtail2Plum9Sorrel4Flint".to_owned();
+    #[rustfmt::skip]
+    let contexts = [
+        "--api-key=@", "--hf-token @", "-e HF_TOKEN=@", "OPENAI_API_KEY=@", "export WANDB_API_KEY='@'", "Authorization: Bearer @",
+        "{\"api_key\": \"@\"}", "password: @", "https://reader:@@hub.example/acme/model", "s3://reader:@@bucket/acme/model",
+        "postgres://app:@@db.example:5432/app", "https://store.example/acme/w.gguf?X-Amz-Signature=@", "https://store.example/w?sig=@&se=1",
+        "https://hooks.slack.com/services/T000/B000/@", "curl -u reader:@ https://hub.example/acme/model", "redis-cli -a @ ping",
+        "reader:@@registry.example/acme/server:1", "Server=db.example;Uid=app;Pwd=@;", "AccountName=acme;AccountKey=@;",
+        "-----BEGIN PRIVATE KEY-----\n@\n-----END PRIVATE KEY-----\n", "acme/model?token=@", "pip install --password @ acme",
+    ];
+    // The last `@` of two in a row belongs to the URL.
+    contexts.iter().map(|context| (context.replacen('@', &secret, 1), secret.clone())).collect()
+}
+
+/// Names that make a secret of any value.
+pub(crate) const NAMES: &[&str] =
+    &["DB_PASSWORD", "HF_TOKEN", "api_key", "--api-key", "--hf-token", "clientSecret", "OPENAI_API_KEY", "access-token", "password"];

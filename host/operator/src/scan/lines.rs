@@ -5,7 +5,6 @@
 use std::fmt;
 
 use aibom_facts::pointer::Pointer;
-use aibom_facts::tree::{MAX_DEPTH, MAX_NODES};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 
@@ -34,9 +33,7 @@ enum Inner {
 impl Lines {
     /// Reads a document, YAML or JSON, that stands so many lines below the top of its input. None when it cannot be read.
     pub fn read(text: &str, before: usize) -> Option<Self> {
-        let budget = serde_saphyr::budget! { max_nodes: MAX_NODES, max_events: 4 * MAX_NODES, max_depth: MAX_DEPTH };
-        let options = serde_saphyr::options! { with_snippet: false, budget: budget };
-        let root = serde_saphyr::from_str_with_options::<Node>(text, options).ok()?;
+        let root = serde_saphyr::from_str_with_options::<Node>(text, super::documents::options()).ok()?;
         Some(Self { root, before })
     }
 

@@ -299,9 +299,9 @@ fn read_input<P: Present>(
             return;
         }
     };
-    let mut counted = Counted::default();
+    let mut counted = documents::Counter::default();
     for document in documents::read(&text) {
-        let before = if plan.explain.is_some() { counted.lines_before(&text, document.span.start) } else { 0 };
+        let before = if plan.explain.is_some() { counted.before(&text, document.span.start) } else { 0 };
         let taken = match &document.content {
             Ok(Content::Empty) => true,
             Ok(Content::Other) => give(Part::Other(1)),
@@ -317,21 +317,6 @@ fn read_input<P: Present>(
         }
     }
     give(Part::End);
-}
-
-/// Lines up to a place that only moves on, so that a text is counted once.
-#[derive(Default)]
-struct Counted {
-    at: usize,
-    lines: usize,
-}
-
-impl Counted {
-    fn lines_before(&mut self, text: &str, at: usize) -> usize {
-        self.lines += text.get(self.at..at).map_or(0, |between| between.matches('\n').count());
-        self.at = self.at.max(at);
-        self.lines
-    }
 }
 
 /// False when nobody takes any more.

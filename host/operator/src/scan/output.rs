@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use aibom_facts::inventory::Inventory;
 use aibom_facts::object::ObjectRef;
-use aibom_facts::redact::Redactor;
+use aibom_facts::redact::{Redactor, TEXT_LIMIT, truncate};
 
 use super::explain::Told;
 use super::faults::Fault;
@@ -88,6 +88,8 @@ pub struct Writer<W> {
     /// Kinds that no scraper reads, with how many objects.
     unread: BTreeMap<String, usize>,
     bar: ProgressBar,
+    /// Takes what goes to standard error.
+    complain: Box<dyn FnMut(&str)>,
 }
 
 /// Most kinds without a scraper that are told apart.
@@ -107,7 +109,23 @@ impl<W: Write> Writer<W> {
         }
         let folder = folder.map(Folder::create).transpose()?;
         let Presenter { format, explain: explains, .. } = presenter;
-        Ok(Self { out, format, explains, rows: Vec::new(), folder, unwritten: 0, unread: BTreeMap::new(), bar })
+        Ok(Self {
+            out,
+            format,
+            explains,
+            rows: Vec::new(),
+            folder,
+            unwritten: 0,
+            unread: BTreeMap::new(),
+            bar,
+            complain: Box::new(usage::say),
+        })
+    }
+
+    /// The writer, with somebody else to take what goes to standard error.
+    #[must_use]
+    pub fn complaining_to(self, complain: impl FnMut(&str) + 'static) -> Self {
+        Self { complain: Box::new(complain), ..self }
     }
 
     /// Kinds that no scraper reads, most frequent first, as `apiVersion Kind (count)`.
@@ -149,8 +167,8 @@ impl<W: Write> Writer<W> {
         Ok((self.folder.map_or(0, |folder| folder.written), self.unwritten))
     }
 
-    fn say(&self, text: &str) {
-        self.bar.suspend(|| usage::say(text));
+    fn say(&mut self, text: &str) {
+        self.bar.suspend(|| (self.complain)(text));
     }
 }
 
@@ -239,7 +257,8 @@ impl<W: Write> Sink<Shown> for Writer<W> {
     }
 
     fn fault(&mut self, fault: &Fault) {
-        self.say(&printable(&format!("error: {fault}")));
+        // A name of a member that is given twice may be as long as an input.
+        self.say(&truncate(&printable(&format!("error: {fault}")), 2 * TEXT_LIMIT));
     }
 
     fn progress(&mut self, done: usize, name: &str) {

@@ -135,7 +135,7 @@ impl Source {
     /// Its text.
     ///
     /// # Errors
-    /// Unreadable, larger than [`MAX_INPUT`], or no UTF-8.
+    /// Unreadable, larger than [`MAX_INPUT`], or neither UTF-8 nor UTF-16 with its mark.
     pub fn read(&self) -> Result<String, SourceError> {
         let unreadable = |cause| SourceError::Unreadable { name: self.name().to_owned(), cause };
         let bytes = match self {
@@ -146,12 +146,26 @@ impl Source {
         if bytes.len() as u64 > MAX_INPUT {
             return Err(SourceError::TooLarge { name: self.name().to_owned() });
         }
+        if let Some(text) = from_utf16(&bytes) {
+            return Ok(text);
+        }
         String::from_utf8(bytes).map_err(|error| {
             let offset = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..offset].split(|byte| *byte == b'\n').count();
             SourceError::NoText { name: self.name().to_owned(), offset, line }
         })
     }
+}
+
+/// Text in UTF-16, as a byte order mark says; shells of Windows write it so. None for anything else, and for what breaks it.
+fn from_utf16(bytes: &[u8]) -> Option<String> {
+    let (rest, read): (_, fn([u8; 2]) -> u16) = match bytes {
+        [0xff, 0xfe, rest @ ..] => (rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => (rest, u16::from_be_bytes),
+        _ => return None,
+    };
+    let (units, odd) = rest.as_chunks::<2>();
+    odd.is_empty().then(|| char::decode_utf16(units.iter().map(|unit| read(*unit))).collect::<Result<_, _>>().ok())?
 }
 
 fn limited(reader: impl Read) -> io::Result<Vec<u8>> {
@@ -196,6 +210,26 @@ mod tests {
         fs::write(&path, b"a: 1\nb: \xff\n").unwrap();
         let error = Source::File { path, name: "x.yaml".into() }.read().unwrap_err();
         assert!(matches!(error, SourceError::NoText { offset: 8, line: 2, .. }), "{error}");
+    }
+
+    #[test]
+    fn text_in_utf_16_is_read_in_both_orders_and_broken_one_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.yaml");
+        let source = Source::File { path: path.clone(), name: "x.yaml".into() };
+        let text = "a: é𝄞\n";
+        let units = || text.encode_utf16();
+        let both = [
+            [0xff, 0xfe].into_iter().chain(units().flat_map(u16::to_le_bytes)).collect::<Vec<u8>>(),
+            [0xfe, 0xff].into_iter().chain(units().flat_map(u16::to_be_bytes)).collect(),
+        ];
+        for mut bytes in both {
+            fs::write(&path, &bytes).unwrap();
+            assert_eq!(source.read().unwrap(), text);
+            bytes.pop();
+            fs::write(&path, &bytes).unwrap();
+            assert!(matches!(source.read(), Err(SourceError::NoText { offset: 0, line: 1, .. })));
+        }
     }
 
     #[test]
