@@ -271,11 +271,16 @@ impl Planting {
             How::Whole | How::Joined(_) => &Value::is_string,
             How::Key(_) | How::Member => &Value::is_object,
             How::Variable => &|value| value.get("name").is_some(),
-            How::Words => &|value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            // Among options; before a shell's script it would be the script.
+            How::Words => &|value| {
+                let items = value.as_array().into_iter().flatten();
+                items.clone().all(Value::is_string) && items.clone().any(|item| item.as_str().is_some_and(|item| item.starts_with("--")))
+            },
             How::WrongType(_) => &|_| true,
         };
         let places = places(objects, fits);
-        let value = objects.pointer_mut(self.place.get(places.as_slice()))?;
+        let place: &String = self.place.get(&places);
+        let value = objects.pointer_mut(place)?;
         match (&self.how, value) {
             (How::Whole, value) => *value = text.into(),
             (How::Joined(behind), value) => {
@@ -485,10 +490,7 @@ fn every_shape_of_secret_is_in_no_output_from_places_that_many_outputs_show() {
         let services = graph.pointer_mut("/0/spec/services").unwrap().as_object_mut().unwrap();
         let service = services.remove("Work").unwrap();
         services.insert(text.clone(), service);
-        // The class of base64 has no border at the `/` of a pointer.
-        if !text.contains("==") {
-            planted.push(manifest(&graph));
-        }
+        planted.push(manifest(&graph));
         let leaks = leaks(&outputs(&planted.concat()), std::slice::from_ref(secret));
         shown.extend(leaks.into_iter().map(|leak| format!("{text} in {leak}")));
     }
@@ -498,10 +500,7 @@ fn every_shape_of_secret_is_in_no_output_from_places_that_many_outputs_show() {
 #[test]
 fn an_error_names_a_place_and_no_secret() {
     let mut shown = Vec::new();
-    for (text, secret) in texts().iter().cloned().chain(secrets::NAMES.iter().map(|_| {
-        let (_, secret) = secrets::in_context().remove(0);
-        (secret.clone(), secret)
-    })) {
+    for (text, secret) in texts() {
         let quoted = Value::from(text.as_str()).to_string();
         let name = secrets::NAMES[text.len() % secrets::NAMES.len()].trim_start_matches('-');
         let broken = [
@@ -535,14 +534,15 @@ fn an_error_names_a_place_and_no_secret() {
         let outputs = [outputs(&yaml), outputs(&json)].concat();
         assert!(outputs.iter().any(|(what, text)| what.ends_with("errors") && text.lines().count() > 3), "{outputs:#?}");
         // Names of members are no secrets unless they look like one.
-        shown.extend(leaks(&outputs, &[secret]).into_iter().map(|leak| format!("{text} in {leak}")));
+        shown.extend(leaks(&outputs, std::slice::from_ref(secret)).into_iter().map(|leak| format!("{text} in {leak}")));
     }
     assert!(shown.is_empty(), "{} leaks: {:#?}", shown.len(), &shown[..shown.len().min(12)]);
 }
 
 #[test]
 fn a_log_line_hides_what_a_document_hides() {
-    let (text, secret) = texts()[0].clone();
+    // One that can be a name.
+    let (text, secret) = texts().iter().find(|(text, _)| text.starts_with("pul-")).unwrap().clone();
     // Two objects that are equally near are told in the log, by name.
     let store = |name: &str, profile: &str| json!({"apiVersion": "apps.nvidia.com/v1alpha1", "kind": "NIMCache", "metadata": {"name": name}, "spec": {"profile": profile}});
     let service = json!({"apiVersion": "apps.nvidia.com/v1alpha1", "kind": "NIMService", "metadata": {"name": "s"},

@@ -233,7 +233,7 @@ impl Scan {
     }
 
     /// A storage key: exactly 86 characters of base64 and `==`. Such a key may begin with `+` or `/`. Or a registry's password, which
-    /// ends in a mark of its own.
+    /// holds a mark of its own. A `/` around them may be the border of a path's segment.
     fn base64_key(&mut self, bytes: &[u8], at: usize, found: &mut Vec<Secret>) {
         if at < self.base64_before {
             return;
@@ -241,11 +241,22 @@ impl Scan {
         let inner = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
         let end = bytes[at..].iter().position(|byte| !inner(byte)).map_or(bytes.len(), |length| at + length);
         self.base64_before = end;
-        if end - at == 86 && bytes[end..].starts_with(b"==") && bytes.get(end + 2) != Some(&b'=') {
-            found.push(Secret { start: at, end: end + 2, class: TOKEN });
+        let begins = |start: &usize| *start == at || (*start > at && bytes[*start - 1] == b'/');
+        if bytes[end..].starts_with(b"==")
+            && bytes.get(end + 2) != Some(&b'=')
+            && let Some(start) = end.checked_sub(86).filter(begins)
+        {
+            found.push(Secret { start, end: end + 2, class: TOKEN });
         }
-        if end - at == 52 && bytes[end - 10..].starts_with(b"+ACR") && bytes[end - 6..end].iter().all(u8::is_ascii_alphanumeric) {
-            found.push(Secret { start: at, end, class: TOKEN });
+        if end - at < 52 {
+            return;
+        }
+        for start in (at..=end - 52).filter(begins) {
+            let to = start + 52;
+            let (mark, rest) = bytes[start + 42..to].split_at(4);
+            if mark == b"+ACR" && rest.iter().all(u8::is_ascii_alphanumeric) && (to == end || bytes[to] == b'/') {
+                found.push(Secret { start, end: to, class: TOKEN });
+            }
         }
     }
 }

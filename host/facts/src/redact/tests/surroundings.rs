@@ -16,8 +16,7 @@ fn a_secret_that_only_its_surroundings_tell_is_found() {
 
 #[test]
 fn the_escapes_of_pointers_and_urls_hide_no_secret() {
-    // The class of base64 has no border at a `/` or `%2F`.
-    for token in tokens().into_iter().filter(|token| !token.contains('+')) {
+    for token in tokens() {
         let pointer = format!("/spec/services/{}/image", token.replace('~', "~0").replace('/', "~1"));
         assert_eq!(redact(&pointer), "/spec/services/[REDACTED:token]/image", "{token}");
         let encoded: String =
