@@ -264,6 +264,10 @@ impl<'a> Iterator for Chunks<'a> {
 
 impl Chunk<'_> {
     fn parse(&self) -> Result<Content, Malformed> {
+        // Nothing but blanks and comments needs no parser.
+        if self.text.lines().all(|line| line.trim().is_empty() || line.trim_start_matches(' ').starts_with('#')) {
+            return Ok(Content::Empty);
+        }
         match serde_saphyr::from_str_with_options::<Tree>(&self.text, options()) {
             Ok(tree) => Ok(objects(tree)),
             Err(error) => {
