@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use aibom_facts::image::ImageReference;
 use aibom_facts::object::Locator;
-use aibom_facts::redact::URI_USERINFO;
+use aibom_facts::redact::{Redactor, URI_USERINFO};
 use aibom_facts::report::{ContainerClass, Duty, PodTemplate, Problem, Property};
 use aibom_facts::tree::{Kind, NodeId, Tree};
 
@@ -27,7 +27,9 @@ pub(crate) struct WrittenImage {
 
 impl WrittenImage {
     fn new(text: &str, at: Locator) -> Self {
-        Self { text: without_user(text), at, tag_at: None }
+        // Taken apart, a secret is none to any rule: what it begins with would be a name, and the rest a tag.
+        let text = Redactor::standard().redact(&without_user(text)).0.into_owned();
+        Self { text, at, tag_at: None }
     }
 
     /// The place that says which version it is.
