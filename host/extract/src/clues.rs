@@ -184,7 +184,7 @@ impl Reader<'_> {
             for hit in hits {
                 said.option(hit);
             }
-            said.claims(self, false, Role::Main, Does::Fetch, out);
+            said.claims(self, (false, false), Role::Main, Does::Fetch, out);
             out.categories.push(Category::DataPreparation);
         }
     }
