@@ -335,7 +335,9 @@ fn list(place: Option<Place<'_>>, what: &str, problems: &mut Vec<Problem>) -> Ve
                 if item.text().is_none() {
                     problems.push(Problem { at: item.at(), message: format!("an element of {what} is not a text; it is read as written") });
                 }
-                out.push((text.to_owned(), item.at()));
+                // A key of several lines would be taken for a script, and a line of it for the name of a program.
+                let text = if text.contains("PRIVATE KEY-----") { Redactor::standard().redact(text).0 } else { text.into() };
+                out.push((text.into_owned(), item.at()));
             }
             None => problems.push(Problem { at: item.at(), message: format!("an element of {what} is not a text and is not read") }),
         }

@@ -283,7 +283,8 @@ impl Planting {
             },
             How::WrongType(_) => &|_| true,
         };
-        let places = places(objects, fits);
+        // All but the list of the objects.
+        let places: Vec<String> = places(objects, fits).into_iter().filter(|place| !place.is_empty()).collect();
         // Nothing fits where another secret stands in place of the object.
         if places.is_empty() {
             return None;
