@@ -443,7 +443,7 @@ fn objects(family: &str) -> Value {
 
 /// One document for each object. JSON is YAML, and leaves no doubt about quotes.
 fn manifest(objects: &Value) -> String {
-    objects.as_array().unwrap().iter().map(|object| format!("---\n{object}\n")).collect()
+    objects.as_array().unwrap().iter().flat_map(|object| ["---\n".to_owned(), object.to_string(), "\n".to_owned()]).collect()
 }
 
 #[test]
