@@ -63,7 +63,7 @@ fn a_greeting_in_the_image_of_an_engine_runs_no_engine() {
 
 #[test]
 fn a_benchmark_in_the_image_of_an_engine_is_no_engine() {
-    container("{image: 'vllm/vllm-openai:v0.9.0', command: [sh, -c, 'nvidia-smi; python3 /work/run_api_benchmark.py']}")
+    container("{image: 'vllm/vllm-openai:v0.9.0', command: [sh, -c, 'nvidia-smi; python3 /srv/run_api_benchmark.py']}")
         .gives(&["benchmark"]);
 }
 
