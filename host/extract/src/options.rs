@@ -354,6 +354,13 @@ pub(crate) fn split(token: Token, shape: &Shape) -> Vec<Token> {
     if shape.list {
         return listed(&token);
     }
+    // A list of objects with a name and a path each.
+    if shape.named
+        && token.as_str().trim_start().starts_with('[')
+        && let Ok(objects) = serde_json::from_str::<Vec<serde_json::Value>>(token.as_str())
+    {
+        return objects.iter().take(MAX_MEMBERS).map(|object| inside(&token, &object.to_string())).collect();
+    }
     if let Some(path) = shape.listing() {
         return json::texts(token.as_str(), path).iter().map(|text| inside(&token, text)).collect();
     }
@@ -427,7 +434,8 @@ fn shaped(token: &Token, shape: &Shape) -> Option<(Option<String>, Token)> {
                 |keys: [&str; 2]| keys.iter().find_map(|key| member(&value, key)).and_then(|value| value.as_str()).map(str::to_owned);
             return pick(["path", "lora_path"]).map(|path| (pick(["name", "lora_name"]), inside(token, &path)));
         }
-        if let Some((name, value)) = text.split_once('=') {
+        // The first `=` of an address belongs to its query.
+        if let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.contains(['/', ':', '?'])) {
             let value = Token { text: token.text.slice(text.len() - value.len()..text.len()), ..token.clone() };
             return Some((Some(name.to_owned()), value));
         }

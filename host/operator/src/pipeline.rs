@@ -1,5 +1,6 @@
 //! The way of one object: scrape in the sandbox, ground, extract, render. The same for an object from a file and one from a cluster.
 
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use aibom_extract::{Explanation, Rules, Subject};
 use aibom_facts::inventory::{Inventory, Origin, Tool};
 use aibom_facts::object::ObjectRef;
 use aibom_facts::redact::Redactor;
+use aibom_facts::report::Problem;
 use aibom_facts::tree::{NodeId, Tree};
 use aibom_plugin::{CallError, Plugin, Want};
 
@@ -23,8 +25,11 @@ pub enum Outcome {
         /// Their document.
         document: Box<Document>,
     },
-    /// Scraped; nothing in it has to do with AI.
-    NotAi,
+    /// Scraped; nothing in it has to do with AI, as far as it could be read.
+    NotAi {
+        /// Malformed parts, in which something may be hidden. Most objects have none.
+        problems: BTreeSet<Problem>,
+    },
     /// No scraper reads it.
     NoScraper(NotServed),
     /// The scraper failed on it.
@@ -103,7 +108,7 @@ impl Pipeline<'_> {
         };
         // A fault of ours on one object is that object's; the others go on.
         let reason = match std::panic::catch_unwind(AssertUnwindSafe(way)) {
-            Ok(Ok(Ok((_, None)))) => return Outcome::NotAi,
+            Ok(Ok(Ok((inventory, None)))) => return Outcome::NotAi { problems: inventory.problems },
             Ok(Ok(Ok((inventory, Some(document))))) => {
                 return Outcome::Documented { inventory: Box::new(inventory), document: Box::new(document) };
             }

@@ -75,6 +75,15 @@ fn a_bad_document_is_named_with_its_place_and_the_rest_is_done() {
 }
 
 #[test]
+fn a_part_that_could_not_be_read_is_told_of_an_object_without_document() {
+    let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: odd}\nspec: {containers: {a: {image: vllm/vllm-openai}}}\n";
+    let run = run_with_input(&["scan", "-", "-o", "json"], text);
+    assert_eq!((run.code, run.lines()[0]["outcome"].as_str()), (0, Some("not-ai")), "{}", run.err);
+    assert!(run.lines()[0]["reason"].as_str().unwrap().contains("/spec/containers"), "{}", run.out);
+    assert!(run.err.contains("warning: standard input, document 0, v1/Pod//odd"), "{}", run.err);
+}
+
+#[test]
 fn lists_and_json_are_read() {
     let list = r#"{"apiVersion":"v1","kind":"List","items":[
         {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"one"},"spec":{"template":{"spec":{"containers":[{"name":"c","image":"vllm/vllm-openai:v1","args":["--model=acme/a"]}]}}}},

@@ -84,6 +84,13 @@ fn adapters_are_pairs_or_json() {
     assert_eq!(value("sql=/adapters/sql"), Some(("sql".to_owned(), "/adapters/sql".to_owned())));
     assert_eq!(value(r#"{"name":"sql","path":"a/b"}"#), Some(("sql".to_owned(), "a/b".to_owned())));
     assert_eq!(value("a/b"), Some((String::new(), "a/b".to_owned())));
+    for address in ["https://files.example/l?sig=x", "s3://bucket/l?versionId=1", "a/b?x=y"] {
+        assert_eq!(value(address), Some((String::new(), address.to_owned())), "the first `=` is that of the query");
+    }
+    let list = &tokens(&[r#"[{"name":"sql","path":"a/b"},{"name":"chat","path":"https://files.example/l?v=1"}]"#])[0];
+    let paths =
+        split(list.clone(), &shape).iter().filter_map(|one| shaped(one, &shape)).map(|(_, token)| token.text.text).collect::<Vec<_>>();
+    assert_eq!(paths, ["a/b", "https://files.example/l?v=1"]);
 }
 
 #[test]

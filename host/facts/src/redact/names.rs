@@ -87,6 +87,7 @@ pub(super) fn is_secret(name: &str) -> bool {
         }
         "PASS" => !before.is_empty() && !is_previous(&["BY", "FIRST", "SECOND", "SINGLE", "TWO", "ONE", "MULTI", "PER", "FORWARD"]),
         "PWD" => !before.is_empty() && !is_previous(&["OLD"]),
+        "PW" => true,
         "PIN" => is_previous(&["USER", "CODE", "DEVICE", "ACCESS", "LOGIN"]),
         "JSON" => is_previous(&["CREDENTIALS", "ACCOUNT"]),
         "BASE64" => is_previous(&["JSON", "CREDENTIALS", "KEY"]),

@@ -377,6 +377,7 @@ fn secret_names_are_told_from_names_that_only_sound_so() {
         "QDRANT__SERVICE__API_KEY",
         "token",
         "secret",
+        "DB_PW",
     ] {
         assert!(Redactor::is_secret_name(name), "{name}");
     }

@@ -150,7 +150,7 @@ impl Told {
     pub fn new(finding: &Finding) -> Self {
         let (outcome, reason) = match &finding.outcome {
             Outcome::Documented { .. } => ("documented", None),
-            Outcome::NotAi => ("not-ai", None),
+            Outcome::NotAi { .. } => ("not-ai", None),
             Outcome::NoScraper(reason) => ("no-scraper", Some(reason.to_string())),
             Outcome::Failed { plugin, reason } => ("error", Some(format!("scraper `{plugin}`: {reason}"))),
         };

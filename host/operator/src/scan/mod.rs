@@ -124,7 +124,7 @@ impl Class {
     fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Documented { .. } => Self::Documented,
-            Outcome::NotAi => Self::NotAi,
+            Outcome::NotAi { .. } => Self::NotAi,
             Outcome::NoScraper(_) => Self::NoScraper,
             Outcome::Failed { .. } => Self::Failed,
         }

@@ -1,6 +1,6 @@
 //! Where results of a scan go: a table, JSON lines, CycloneDX documents, a folder of documents.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
@@ -179,10 +179,14 @@ impl Present for Presenter {
         let mut shown = Shown { complaint: None, line: None, row: None, file: None, unread: None };
         let (name, reason) = match &finding.outcome {
             Outcome::Documented { .. } => ("documented", None),
-            Outcome::NotAi => ("not-ai", None),
+            Outcome::NotAi { problems } => ("not-ai", unread_parts(problems)),
             Outcome::NoScraper(reason) => ("no-scraper", Some(reason.to_string())),
             Outcome::Failed { plugin, reason } => ("error", Some(format!("scraper `{plugin}`: {reason}"))),
         };
+        if let (Outcome::NotAi { .. }, Some(parts)) = (&finding.outcome, &reason) {
+            let place = format!("{}, document {}, {}", finding.file, finding.document, finding.object);
+            shown.complaint = Some(printable(&format!("warning: {place}: parts of it could not be read: {parts}")));
+        }
         if let Outcome::NoScraper(_) = &finding.outcome {
             shown.unread = Some(printable(&format!("{} {}", finding.object.api_version(), finding.object.kind)));
         }
@@ -226,6 +230,16 @@ impl Present for Presenter {
         }
         shown
     }
+}
+
+/// Most malformed parts of one object that are told.
+const MOST_PARTS: usize = 3;
+
+/// The malformed parts of an object that has no document to hold them.
+fn unread_parts(problems: &BTreeSet<Problem>) -> Option<String> {
+    let told = problems.iter().take(MOST_PARTS).map(|problem| format!("{} at `{}`", problem.message, problem.at.pointer));
+    let more = problems.len().checked_sub(MOST_PARTS).filter(|more| *more > 0).map(|more| format!("and {more} more"));
+    (!problems.is_empty()).then(|| told.chain(more).collect::<Vec<_>>().join("; "))
 }
 
 /// Adds the document as the last member; it is JSON already.
