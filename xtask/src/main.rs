@@ -12,6 +12,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod corpus;
+mod crdgen;
 mod demo;
 mod deny;
 mod docs;
@@ -66,6 +67,8 @@ enum Command {
     Corpus(corpus::CorpusArgs),
     /// Write the parts of docs/ that are made from data: the list of known programs
     Docs(docs::DocsArgs),
+    /// Write the definitions of the custom resources, crds/*.yaml, from the types of host/api
+    Crdgen(crdgen::CrdgenArgs),
     /// Measure, and print the figures with a description of the machine
     Bench(bench::BenchArgs),
     /// Run the fuzz targets (libFuzzer; needs a C++ compiler) and print their figures
@@ -97,6 +100,7 @@ fn run(workspace: &Workspace, command: Command) -> Result<()> {
         Command::TestPlugins(args) => plugins::test(workspace, &args),
         Command::Corpus(args) => corpus::scan_and_score(workspace, &args),
         Command::Docs(args) => docs::update(workspace, &args),
+        Command::Crdgen(args) => crdgen::update(workspace, &args),
         Command::Bench(args) => bench::measure(workspace, &args),
         Command::Fuzz(args) => fuzz::fuzz(workspace, &args),
     }

@@ -11,7 +11,7 @@ use crate::deny::Tool;
 use crate::guests::{self, Guest};
 use crate::toolchain::Choice;
 use crate::workspace::{Workspace, note, run as run_command, step};
-use crate::{demo, docs, plugins, readers, rules};
+use crate::{crdgen, demo, docs, plugins, readers, rules};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
@@ -31,6 +31,8 @@ enum Step {
     Fmt,
     /// No kind name in the host, dependencies point down, modules stay short
     Rules,
+    /// The definitions in crds/ are those of the types
+    Crds,
     /// The guests compile and become components that keep the contract
     BuildPlugins,
     /// Unit tests of the SDK and the families, natively
@@ -103,6 +105,7 @@ fn run_step(workspace: &Workspace, args: &TestArgs, step: Step, built: &mut Buil
     match step {
         Step::Fmt => fmt(workspace),
         Step::Rules => rules::check(workspace),
+        Step::Crds => crdgen::update(workspace, &crdgen::CrdgenArgs { check: true }),
         Step::BuildPlugins => {
             built.guests = Some(guests::build_all(workspace, args.toolchain)?);
             Ok(())

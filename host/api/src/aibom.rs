@@ -2,7 +2,7 @@
 
 use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use kube::{CustomResource, KubeSchema};
+use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::words::absent_is_default;
 pub const BOM_FORMAT: &str = "CycloneDX";
 
 /// Which workload the document describes, and in which format it is. Written by the controller only.
-#[derive(CustomResource, KubeSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(CustomResource, JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "aibom.k8saibom.dev",
     version = "v1beta1",
@@ -38,7 +38,7 @@ pub const BOM_FORMAT: &str = "CycloneDX";
 #[serde(rename_all = "camelCase", remote = "Self")]
 pub struct AibomSpec {
     /// The workload. It never changes: a workload of another kind or name has an AIBOM of its own.
-    #[x_kube(validation = ("self == oldSelf", "workloadRef is immutable"))]
+    #[schemars(extend("x-kubernetes-validations" = [{ "rule": "self == oldSelf", "message": "workloadRef is immutable" }]))]
     pub workload_ref: WorkloadRef,
     /// Format of the document.
     #[schemars(length(max = 64), extend("enum" = ["CycloneDX"]))]

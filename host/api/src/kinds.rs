@@ -48,9 +48,7 @@ impl FromStr for GroupKind {
 
 /// Kinds are letters and digits, up to 63, beginning with a capital letter.
 pub(crate) fn is_kind(text: &str) -> bool {
-    text.len() <= 63
-        && text.starts_with(|first: char| first.is_ascii_uppercase())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    text.len() <= 63 && text.starts_with(|first: char| first.is_ascii_uppercase()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]
@@ -59,7 +57,9 @@ mod tests {
 
     #[test]
     fn a_kind_is_read_and_written_alike() {
-        for (text, group, kind) in [("apps/Deployment", "apps", "Deployment"), ("core/Pod", "", "Pod"), ("ml.acme.example/Llm2", "ml.acme.example", "Llm2")] {
+        for (text, group, kind) in
+            [("apps/Deployment", "apps", "Deployment"), ("core/Pod", "", "Pod"), ("ml.acme.example/Llm2", "ml.acme.example", "Llm2")]
+        {
             let read: GroupKind = text.parse().unwrap();
             assert_eq!(read, GroupKind::new(group, kind));
             assert_eq!(read.to_string(), text);

@@ -97,8 +97,7 @@ pub fn label_value(text: &str) -> Option<String> {
     if is_label_value(text) {
         return Some(text.to_owned());
     }
-    let replaced: String =
-        text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).collect();
+    let replaced: String = text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).collect();
     let trimmed = replaced.trim_matches(['-', '_', '.']);
     let value = if trimmed.len() > MAX_VALUE {
         let start = beginning(trimmed, MAX_VALUE - 13).trim_end_matches(['-', '_', '.']);
@@ -148,7 +147,12 @@ mod tests {
 
     #[test]
     fn facts_become_labels_whatever_the_order_of_the_models() {
-        let facts = Facts { category: Some("inference"), runtime: Some("vllm"), confidence: Some("declared"), models: vec!["acme/quill-7b", "acme/pen", "acme/pen"] };
+        let facts = Facts {
+            category: Some("inference"),
+            runtime: Some("vllm"),
+            confidence: Some("declared"),
+            models: vec!["acme/quill-7b", "acme/pen", "acme/pen"],
+        };
         let made = labels(&facts);
         assert_eq!(made[CATEGORY], "inference");
         assert_eq!(made[RUNTIME], "vllm");

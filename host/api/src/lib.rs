@@ -23,6 +23,7 @@
 //! * **Conditions** ([`conditions`]) are a list with one entry per type; the time of transition moves with the status only.
 
 pub mod aibom;
+mod canonical;
 pub mod compare;
 pub mod conditions;
 pub mod config;

@@ -90,6 +90,12 @@ mod tests {
         }
         assert!(is_dns_subdomain("apps.example.com") && !is_dns_subdomain("a..b") && !is_dns_subdomain(""));
         assert!(is_label_value("") && is_label_value("A_b.c-1") && !is_label_value("a/b") && !is_label_value("a-"));
-        assert!(is_label_key("example.com/a_B") && is_label_key("a") && !is_label_key("/a") && !is_label_key("A.com/a") && !is_label_key("a/b/c"));
+        assert!(
+            is_label_key("example.com/a_B")
+                && is_label_key("a")
+                && !is_label_key("/a")
+                && !is_label_key("A.com/a")
+                && !is_label_key("a/b/c")
+        );
     }
 }
