@@ -26,7 +26,7 @@ pub const BOM_FORMAT: &str = "CycloneDX";
     status = "AibomStatus",
     derive = "Default",
     derive = "PartialEq",
-    doc = "Bill of materials of one AI workload: the models, runtimes, images and data that it uses. The controller keeps one for each workload of a namespace that is opted in, and deletes it with the workload.",
+    doc = "Bill of materials of one AI workload, with the models, runtimes, images and data that it uses. The controller keeps one for each workload of a namespace that is opted in, and deletes it with the workload.",
     annotation("api-approved.kubernetes.io", "unapproved, experimental-only"),
     printcolumn(name = "Workload", type_ = "string", json_path = ".spec.workloadRef.kind"),
     printcolumn(name = "Name", type_ = "string", json_path = ".spec.workloadRef.name"),

@@ -78,7 +78,7 @@ pub struct BomGenerationConfig {
     /// Version of CycloneDX, 1.6 unless given. Another version writes every document once more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec_version: Option<SpecVersion>,
-    /// How names of properties are written: with dots throughout, which is the default, or with colons as CycloneDX recommends.
+    /// How names of properties are written, with dots throughout, which is the default, or with colons as CycloneDX recommends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub property_names: Option<PropertyNames>,
 }

@@ -11,8 +11,8 @@ use crate::schema;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiscoveryConfig {
-    /// Namespaces whose workloads are looked at. Absent: those with the label aibom.k8saibom.dev/enabled=true. Empty: all of them. A
-    /// selector replaces the label.
+    /// Namespaces whose workloads are looked at. When absent, those with the label aibom.k8saibom.dev/enabled=true; when empty, all of
+    /// them. A selector replaces the label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::label_selector")]
     pub namespace_selector: Option<LabelSelector>,
@@ -20,7 +20,7 @@ pub struct DiscoveryConfig {
     /// servers; use runtimes to add or change single ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inference_runtime_image_patterns: Vec<RuntimeImagePattern>,
-    /// Kinds that are looked at, each as group/Kind, with core as the name of the core group. Absent or empty: every known kind.
+    /// Kinds that are looked at, each as group/Kind, with core as the name of the core group. When absent or empty, every known kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workload_kinds: Vec<String>,
     /// Kinds that no plugin knows but that hold pod templates. Their templates are read as those of a Deployment are.

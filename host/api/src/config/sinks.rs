@@ -40,12 +40,12 @@ pub struct GcsSink {
     /// Name of the bucket.
     #[schemars(length(min = 3, max = 222))]
     pub bucket: String,
-    /// Name of an object, with the placeholders {namespace}, {kind}, {name}, {timestamp}, {hash} and {category}. Absent:
-    /// mlbom/{namespace}/{kind}-{name}/{timestamp}.json.
+    /// Name of an object, with the placeholders {namespace}, {kind}, {name}, {timestamp}, {hash} and {category}. When
+    /// absent, mlbom/{namespace}/{kind}-{name}/{timestamp}.json.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 512))]
     pub path_template: Option<String>,
-    /// Key file of a service account. Absent: the identity of the controller's pod.
+    /// Key file of a service account. When absent, the identity of the controller's pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials_secret_ref: Option<SecretKeyRef>,
 }
@@ -90,7 +90,7 @@ pub struct MtlsAuth {
     pub client_cert_secret_ref: SecretKeyRef,
     /// Where its private key is, in PEM.
     pub client_key_secret_ref: SecretKeyRef,
-    /// Certificates that the server's is checked against, in PEM. Absent: those of the system.
+    /// Certificates that the server's is checked against, in PEM. When absent, those of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_secret_ref: Option<SecretKeyRef>,
 }

@@ -21,7 +21,8 @@ pub struct AibomControllerConfigStatus {
     /// When a valid configuration was last taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_loaded_at: Option<Time>,
-    /// The configuration that the controller works by: defaults filled in, and the last good state of what is wrong in the specification.
+    /// The configuration that the controller works by, with defaults filled in and the last good state of what is wrong in the
+    /// specification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_configuration: Option<AibomControllerConfigSpec>,
     /// SHA-256 of the effective configuration, in hexadecimal.
@@ -37,7 +38,7 @@ pub struct AibomControllerConfigStatus {
     pub plugins: Vec<PluginStatus>,
 }
 
-/// A kind that is looked at. Words are open: later versions of the controller may have more of them.
+/// A kind that is looked at. Words are open, and later versions of the controller may have more of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KindStatus {
@@ -74,7 +75,7 @@ pub struct KindStatus {
     pub plugin_digest: Option<String>,
 }
 
-/// A plugin that was found. Words are open: later versions of the controller may have more of them.
+/// A plugin that was found. Words are open, and later versions of the controller may have more of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PluginStatus {

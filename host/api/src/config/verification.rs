@@ -36,7 +36,7 @@ pub struct VerificationConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]
     pub static_bundle_path: Option<String>,
-    /// URL of the transparency log. Absent: the one that the trusted root names.
+    /// URL of the transparency log. When absent, the one that the trusted root names.
     #[serde(default, rename = "rekorURL", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 2048))]
     pub rekor_url: Option<String>,
