@@ -64,7 +64,7 @@ fn others(folder: &Path, files: &[File]) -> Result<BTreeSet<String>> {
     }
     for entry in fs::read_dir(folder).with_context(|| format!("could not read {FOLDER}/"))? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".yaml") && files.iter().all(|file| file.name != name) {
+        if Path::new(&name).extension().is_some_and(|extension| extension == "yaml") && files.iter().all(|file| file.name != name) {
             names.insert(name);
         }
     }

@@ -104,7 +104,7 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    fn object(properties: Value) -> Value {
+    fn object(properties: &Value) -> Value {
         json!({ "type": "object", "properties": properties })
     }
 
@@ -113,28 +113,28 @@ mod tests {
         for definition in crd::definitions() {
             assert_eq!(missing_from_definition(&definition, &definition), Vec::<String>::new());
         }
-        let small = schema(object(json!({ "a": { "type": "string" } })));
-        let large = schema(object(json!({ "a": { "type": "string" }, "b": { "type": "string" } })));
+        let small = schema(object(&json!({ "a": { "type": "string" } })));
+        let large = schema(object(&json!({ "a": { "type": "string" }, "b": { "type": "string" } })));
         assert_eq!(missing_fields(&large, &small), Vec::<String>::new());
         assert_eq!(missing_fields(&small, &large), ["b"]);
     }
 
     #[test]
     fn what_is_missing_is_named_at_any_depth() {
-        let ours = object(json!({
-            "spec": object(json!({
-                "list": { "type": "array", "items": object(json!({ "a": { "type": "string" }, "b": { "type": "integer" } })) },
-                "map": { "type": "object", "additionalProperties": object(json!({ "c": { "type": "string" } })) },
-                "sub": object(json!({ "d": object(json!({ "e": { "type": "string" } })) })),
+        let ours = object(&json!({
+            "spec": object(&json!({
+                "list": { "type": "array", "items": object(&json!({ "a": { "type": "string" }, "b": { "type": "integer" } })) },
+                "map": { "type": "object", "additionalProperties": object(&json!({ "c": { "type": "string" } })) },
+                "sub": object(&json!({ "d": object(&json!({ "e": { "type": "string" } })) })),
                 "free": { "type": "object", "x-kubernetes-preserve-unknown-fields": true },
                 "word": { "type": "string", "enum": ["x", "y"] },
             })),
         }));
-        let served = object(json!({
-            "spec": object(json!({
-                "list": { "type": "array", "items": object(json!({ "a": { "type": "string" } })) },
-                "map": { "type": "object", "additionalProperties": object(json!({})) },
-                "sub": object(json!({ "other": { "type": "string" } })),
+        let served = object(&json!({
+            "spec": object(&json!({
+                "list": { "type": "array", "items": object(&json!({ "a": { "type": "string" } })) },
+                "map": { "type": "object", "additionalProperties": object(&json!({})) },
+                "sub": object(&json!({ "other": { "type": "string" } })),
                 "free": { "type": "object" },
                 "word": { "type": "string", "enum": ["x"] },
             })),
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn nothing_is_missing_where_unknown_fields_are_kept() {
-        let ours = schema(object(json!({ "a": object(json!({ "b": { "type": "string" } })) })));
+        let ours = schema(object(&json!({ "a": object(&json!({ "b": { "type": "string" } })) })));
         for keeps in [
             json!({ "type": "object", "properties": { "a": { "type": "object", "x-kubernetes-preserve-unknown-fields": true } } }),
             json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true }),
@@ -157,14 +157,14 @@ mod tests {
 
     #[test]
     fn a_field_of_another_type_is_missing() {
-        let ours = schema(object(json!({ "a": { "type": "integer" } })));
-        assert_eq!(missing_fields(&schema(object(json!({ "a": { "type": "string" } }))), &ours), ["a"]);
+        let ours = schema(object(&json!({ "a": { "type": "integer" } })));
+        assert_eq!(missing_fields(&schema(object(&json!({ "a": { "type": "string" } }))), &ours), ["a"]);
     }
 
     #[test]
     fn a_vocabulary_that_was_opened_lacks_nothing() {
-        let ours = schema(object(json!({ "a": { "type": "string", "enum": ["x"] } })));
-        assert_eq!(missing_fields(&schema(object(json!({ "a": { "type": "string" } }))), &ours), Vec::<String>::new());
+        let ours = schema(object(&json!({ "a": { "type": "string", "enum": ["x"] } })));
+        assert_eq!(missing_fields(&schema(object(&json!({ "a": { "type": "string" } }))), &ours), Vec::<String>::new());
     }
 
     #[test]

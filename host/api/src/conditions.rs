@@ -94,7 +94,7 @@ pub struct Wanted {
 }
 
 /// Puts a condition into a list and says whether anything changed. `lastTransitionTime` moves when the status changes, and only then.
-pub fn set(conditions: &mut Vec<Condition>, wanted: Wanted, now: &Time) -> bool {
+pub fn set(conditions: &mut Vec<Condition>, wanted: &Wanted, now: &Time) -> bool {
     let status = match wanted.status {
         Some(true) => "True",
         Some(false) => "False",
@@ -141,11 +141,11 @@ mod tests {
     #[test]
     fn the_time_moves_when_the_status_changes_and_only_then() {
         let mut conditions = Vec::new();
-        assert!(set(&mut conditions, ready(true, "one"), &at(1)));
-        assert!(!set(&mut conditions, ready(true, "one"), &at(2)), "nothing changed");
-        assert!(set(&mut conditions, ready(true, "two"), &at(3)));
+        assert!(set(&mut conditions, &ready(true, "one"), &at(1)));
+        assert!(!set(&mut conditions, &ready(true, "one"), &at(2)), "nothing changed");
+        assert!(set(&mut conditions, &ready(true, "two"), &at(3)));
         assert_eq!((conditions[0].last_transition_time.clone(), conditions[0].message.as_str()), (at(1), "two"));
-        assert!(set(&mut conditions, ready(false, "two"), &at(4)));
+        assert!(set(&mut conditions, &ready(false, "two"), &at(4)));
         assert_eq!(conditions[0].last_transition_time, at(4));
         assert_eq!(conditions.len(), 1);
     }
@@ -153,16 +153,16 @@ mod tests {
     #[test]
     fn conditions_of_other_types_are_left_alone() {
         let mut conditions = Vec::new();
-        set(&mut conditions, ready(true, ""), &at(1));
+        set(&mut conditions, &ready(true, ""), &at(1));
         let stale = Wanted { type_: AibomCondition::Stale.as_str(), status: None, ..ready(true, "") };
-        set(&mut conditions, stale, &at(2));
+        set(&mut conditions, &stale, &at(2));
         assert_eq!(conditions.iter().map(|condition| condition.status.as_str()).collect::<Vec<_>>(), ["True", "Unknown"]);
     }
 
     #[test]
     fn a_message_is_never_longer_than_the_server_takes() {
         let mut conditions = Vec::new();
-        set(&mut conditions, ready(false, &"ü".repeat(MAX_MESSAGE)), &at(1));
+        set(&mut conditions, &ready(false, &"ü".repeat(MAX_MESSAGE)), &at(1));
         assert_eq!(conditions[0].message.len(), MAX_MESSAGE);
     }
 }

@@ -33,9 +33,9 @@ pub use verification::{IdentityConstraint, TrustRootMode, VerificationConfig};
     derive = "PartialEq",
     doc = "How the controller works. Only the one named default is read; others may be kept as drafts.",
     annotation("api-approved.kubernetes.io", "unapproved, experimental-only"),
-    printcolumn(name = "Ready", type_ = "string", json_path = r#".status.conditions[?(@.type=="Ready")].status"#),
-    printcolumn(name = "Last-Loaded", type_ = "date", json_path = ".status.lastLoadedAt"),
-    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+    printcolumn = r#"{"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type==\"Ready\")].status"}"#,
+    printcolumn = r#"{"name": "Last-Loaded", "type": "date", "jsonPath": ".status.lastLoadedAt"}"#,
+    printcolumn = r#"{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}"#
 )]
 #[serde(rename_all = "camelCase", remote = "Self")]
 pub struct AibomControllerConfigSpec {

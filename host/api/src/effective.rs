@@ -255,8 +255,11 @@ pub struct Context<'a> {
     /// Kinds that plugins can read. None: kinds are not compared with it.
     pub known_kinds: Option<&'a BTreeSet<GroupKind>>,
     /// Whether changes of runtimes can be used, and what is wrong with them otherwise. The rules for that are not part of this crate.
-    pub check_runtimes: Option<&'a dyn Fn(&RuntimeChanges) -> Result<(), String>>,
+    pub check_runtimes: Option<&'a CheckRuntimes<'a>>,
 }
+
+/// Says what is wrong with changes of runtimes, if anything is.
+pub type CheckRuntimes<'a> = dyn Fn(&RuntimeChanges) -> Result<(), String> + 'a;
 
 /// What became of a configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -301,26 +304,21 @@ fn load_input(input: Input, context: &Context<'_>, last_good: Option<&Effective>
     let runtimes = runtimes.unwrap_or_default();
 
     if let Some(selector) = &namespace_selector {
-        Check::new(Section::NamespaceSelector, &mut errors).namespace_selector(selector);
+        Check::run(Section::NamespaceSelector, &mut errors, |check| check.namespace_selector(selector));
     }
-    Check::new(Section::ImagePatterns, &mut errors).image_patterns(&patterns);
-    Check::new(Section::PodTemplateKinds, &mut errors).pod_template_kinds(&pod_template_kinds);
+    Check::run(Section::ImagePatterns, &mut errors, |check| check.image_patterns(&patterns));
+    Check::run(Section::PodTemplateKinds, &mut errors, |check| check.pod_template_kinds(&pod_template_kinds));
     let templates = section(&errors, Section::PodTemplateKinds, pod_template_kinds, &good.pod_template_kinds);
-    let kinds = Check::new(Section::WorkloadKinds, &mut errors).kinds("spec.discovery.workloadKinds", &workload_kinds, &templates, context);
-    Check::new(Section::Runtimes, &mut errors).runtimes(&runtimes, context);
-    Check::new(Section::BomGeneration, &mut errors).documents(&bom_generation);
-    Check::new(Section::Verification, &mut errors).verification(&verification);
-    let sinks = elements(
-        Section::Sinks,
-        sinks,
-        &good.sinks,
-        &mut errors,
-        |sink: &SinkConfig| sink.name.clone(),
-        |check, path, sink| check.sink(path, sink),
-    );
+    let kinds = Check::run(Section::WorkloadKinds, &mut errors, |check| {
+        check.kinds("spec.discovery.workloadKinds", &workload_kinds, &templates, context)
+    });
+    Check::run(Section::Runtimes, &mut errors, |check| check.runtimes(&runtimes, context));
+    Check::run(Section::BomGeneration, &mut errors, |check| check.documents(&bom_generation));
+    Check::run(Section::Verification, &mut errors, |check| check.verification(&verification));
+    let name = |sink: &SinkConfig| sink.name.clone();
+    let sinks = elements(Section::Sinks, sinks, &good.sinks, &mut errors, name, Check::sink);
     let name = |plugin: &PluginConfig| plugin.name.clone();
-    let mut plugins =
-        elements(Section::Plugins, plugins, &good.plugins, &mut errors, name, |check, path, plugin| check.plugin(path, plugin));
+    let mut plugins = elements(Section::Plugins, plugins, &good.plugins, &mut errors, name, Check::plugin);
     for plugin in &mut plugins {
         plugin.enabled = plugin.enabled.or(Some(true));
     }
@@ -363,18 +361,18 @@ fn elements<T: Clone>(
     good: &[T],
     errors: &mut Vec<ConfigError>,
     name: impl Fn(&T) -> String,
-    check: impl Fn(&mut Check<'_>, &str, &T),
+    check: impl Fn(&mut Check, &str, &T),
 ) -> Vec<T> {
     // A list that is no list at all has no elements, and its error has no index: it keeps its last good state as a whole.
     if items.is_empty() && errors.iter().any(|error| error.section == section) {
         return good.to_vec();
     }
-    Check::new(section, errors).unique(&items);
+    Check::run(section, errors, |check| check.unique(&items));
     let mut kept: Vec<T> = Vec::with_capacity(items.len());
     for item in items {
         let before = errors.len();
         if let Some(value) = &item.value {
-            check(&mut Check::new(section, errors), &item.path, value);
+            Check::run(section, errors, |all| check(all, &item.path, value));
         }
         let right = item.value.filter(|_| errors.len() == before);
         let value = right.or_else(|| good.iter().find(|value| name(value) == item.name).cloned());

@@ -1,5 +1,7 @@
 //! The definitions: structural, complete, the same in every version, and the same as what is checked in.
 
+#![allow(clippy::unwrap_used, reason = "test code; clippy sees tests only in functions marked so")]
+
 use std::fs;
 use std::path::Path;
 

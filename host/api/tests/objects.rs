@@ -1,5 +1,7 @@
 //! Objects as the Go operator writes them, with invented names: they are read, kept as they are, and found under our names.
 
+#![allow(clippy::unwrap_used, reason = "test code; clippy sees tests only in functions marked so")]
+
 use aibom_api::aibom::{Aibom, AibomSpec, WorkloadRef};
 use aibom_api::config::AibomControllerConfig;
 use aibom_api::effective::{Context, Section, load, load_object};

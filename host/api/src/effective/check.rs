@@ -25,14 +25,18 @@ const PATTERN_SIZE: usize = 1 << 20;
 const NAMED_KINDS: usize = 40;
 
 /// Collects the errors of one section.
-pub(super) struct Check<'a> {
+pub(super) struct Check {
     section: Section,
-    errors: &'a mut Vec<ConfigError>,
+    errors: Vec<ConfigError>,
 }
 
-impl<'a> Check<'a> {
-    pub(super) fn new(section: Section, errors: &'a mut Vec<ConfigError>) -> Self {
-        Self { section, errors }
+impl Check {
+    /// Runs checks of a section and puts what they find behind `errors`.
+    pub(super) fn run<R>(section: Section, errors: &mut Vec<ConfigError>, checks: impl FnOnce(&mut Self) -> R) -> R {
+        let mut check = Self { section, errors: Vec::new() };
+        let result = checks(&mut check);
+        errors.append(&mut check.errors);
+        result
     }
 
     fn error(&mut self, path: impl Into<String>, problem: Problem) {
@@ -164,7 +168,6 @@ impl<'a> Check<'a> {
 
     pub(super) fn runtimes(&mut self, changes: &RuntimeChanges, context: &Context<'_>) {
         const PATH: &str = "spec.discovery.runtimes";
-        let before = self.errors.len();
         self.length(format!("{PATH}.entries"), changes.entries.len(), 0, 256);
         self.length(format!("{PATH}.disabled"), changes.disabled.len(), 0, 256);
         let mut seen = BTreeSet::new();
@@ -178,7 +181,7 @@ impl<'a> Check<'a> {
         for (index, name) in changes.disabled.iter().enumerate() {
             self.text(format!("{PATH}.disabled[{index}]"), name, 1, 64);
         }
-        if self.errors.len() == before
+        if self.errors.is_empty()
             && let Some(check) = context.check_runtimes
             && let Err(reason) = check(changes)
         {
