@@ -9,6 +9,8 @@ use crate::config::{
 };
 use crate::text::beginning;
 
+const NO_OBJECT: &str = "not an object";
+
 /// An element of a list whose elements are right or wrong by themselves.
 #[derive(Debug)]
 pub(super) struct Item<T> {
@@ -52,7 +54,7 @@ impl Input {
             let error = |section: &Section| ConfigError {
                 section: *section,
                 path: "spec".to_owned(),
-                problem: Problem::Unreadable("not an object".to_owned()),
+                problem: Problem::Unreadable(NO_OBJECT.to_owned()),
             };
             return Self { errors: Section::ALL.iter().map(error).collect(), ..Self::default() };
         }
@@ -60,18 +62,18 @@ impl Input {
         let discovery = &spec["discovery"];
         let mut fields = Fields { object: discovery, path: "spec.discovery", errors: &mut errors };
         let discovery = DiscoveryConfig {
-            namespace_selector: fields.read("namespaceSelector", Section::NamespaceSelector),
+            namespace_selector: fields.part("namespaceSelector", Section::NamespaceSelector),
             inference_runtime_image_patterns: fields.read("inferenceRuntimeImagePatterns", Section::ImagePatterns),
             workload_kinds: fields.read("workloadKinds", Section::WorkloadKinds),
             pod_template_kinds: fields.read("podTemplateKinds", Section::PodTemplateKinds),
-            runtimes: fields.read("runtimes", Section::Runtimes),
+            runtimes: fields.part("runtimes", Section::Runtimes),
         };
         let mut fields = Fields { object: spec, path: "spec", errors: &mut errors };
         Self {
             discovery,
-            bom_generation: fields.read("bomGeneration", Section::BomGeneration),
-            logging: fields.read("logging", Section::Logging),
-            verification: fields.read("verification", Section::Verification),
+            bom_generation: fields.part("bomGeneration", Section::BomGeneration),
+            logging: fields.part("logging", Section::Logging),
+            verification: fields.part("verification", Section::Verification),
             sinks: fields.list("sinks", Section::Sinks),
             plugins: fields.list("plugins", Section::Plugins),
             errors,
@@ -97,7 +99,7 @@ impl Fields<'_> {
     fn read<T: DeserializeOwned + Default>(&mut self, name: &str, section: Section) -> T {
         // Indexing something else than an object gives null, so a parent of a wrong type must be named by itself.
         if !self.object.is_null() && !self.object.is_object() {
-            self.error(section, self.path.to_owned(), "not an object");
+            self.error(section, self.path.to_owned(), NO_OBJECT);
             return T::default();
         }
         let value = &self.object[name];
@@ -110,6 +112,15 @@ impl Fields<'_> {
         })
     }
 
+    /// Like [`Self::read`], for a field that is an object. Serde would take a list for one, as the values of its fields in their order.
+    fn part<T: DeserializeOwned + Default>(&mut self, name: &str, section: Section) -> T {
+        if self.object[name].is_array() {
+            self.error(section, format!("{}.{name}", self.path), NO_OBJECT);
+            return T::default();
+        }
+        self.read(name, section)
+    }
+
     /// The elements of a list, each read by itself.
     fn list<T: DeserializeOwned>(&mut self, name: &str, section: Section) -> Vec<Item<T>> {
         let values: Vec<Value> = self.read(name, section);
@@ -117,8 +128,8 @@ impl Fields<'_> {
         for (index, value) in values.into_iter().enumerate() {
             let path = format!("{}.{name}[{index}]", self.path);
             let item_name = value["name"].as_str().unwrap_or_default().to_owned();
-            let read = T::deserialize(&value);
-            let value = read.map_err(|error| self.error(section, path.clone(), &error.to_string())).ok();
+            let read = if value.is_array() { Err(NO_OBJECT.to_owned()) } else { T::deserialize(&value).map_err(|error| error.to_string()) };
+            let value = read.map_err(|error| self.error(section, path.clone(), &error)).ok();
             items.push(Item { path, name: item_name, value });
         }
         items
