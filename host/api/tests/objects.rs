@@ -186,8 +186,9 @@ fn objects_without_spec_are_read() {
 fn an_object_in_the_way_that_is_wrong_is_an_error_and_no_default() {
     assert!(serde_json::from_value::<Aibom>(json!({ "metadata": {}, "spec": { "workloadRef": 1 } })).is_err());
     assert!(serde_json::from_value::<AibomControllerConfig>(json!({ "metadata": {}, "spec": 1 })).is_err());
-    let loaded = load_object(&json!({ "spec": { "logging": [], "sinks": [[]] } }), &Context::default(), None);
+    let loaded = load_object(&json!({ "spec": { "logging": [], "sinks": [[], []] } }), &Context::default(), None);
     assert_eq!(loaded.invalid_sections().into_iter().collect::<Vec<_>>(), [Section::Sinks, Section::Logging]);
+    assert_eq!(loaded.errors.len(), 3, "each is named once: {:?}", loaded.errors);
 }
 
 #[test]

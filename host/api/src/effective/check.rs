@@ -309,7 +309,7 @@ impl Check {
     /// A name that two elements of a list have. The API server refuses them, so this is for objects that never passed one.
     pub(super) fn unique<T>(&mut self, items: &[Item<T>]) {
         let mut seen = BTreeSet::new();
-        for item in items.iter().filter(|item| !seen.insert(&item.name)) {
+        for item in items.iter().filter(|item| !item.name.is_empty() && !seen.insert(&item.name)) {
             self.error(format!("{}.name", item.path), Problem::Duplicate(item.name.clone()));
         }
     }
