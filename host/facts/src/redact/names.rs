@@ -79,7 +79,7 @@ pub(super) fn is_secret(name: &str) -> bool {
         "KEYS" => is_previous(&["API", "ALLOWED", "ACCESS"]),
         "TOKEN" => !is_previous(TEXT_TOKENS),
         "PAT" => !before.is_empty(),
-        "JWT" | "SALT" | "DSN" | "COOKIE" | "AUTHORIZATION" | "CREDENTIAL" | "CREDENTIALS" => true,
+        "JWT" | "SALT" | "DSN" | "PW" | "COOKIE" | "AUTHORIZATION" | "CREDENTIAL" | "CREDENTIALS" => true,
         // Kubernetes' camel-case fields hold the names of Secrets.
         "SECRET" | "SECRETS" => {
             !is_previous(&["FROM", "PULL"])
@@ -87,7 +87,6 @@ pub(super) fn is_secret(name: &str) -> bool {
         }
         "PASS" => !before.is_empty() && !is_previous(&["BY", "FIRST", "SECOND", "SINGLE", "TWO", "ONE", "MULTI", "PER", "FORWARD"]),
         "PWD" => !before.is_empty() && !is_previous(&["OLD"]),
-        "PW" => true,
         "PIN" => is_previous(&["USER", "CODE", "DEVICE", "ACCESS", "LOGIN"]),
         "JSON" => is_previous(&["CREDENTIALS", "ACCOUNT"]),
         "BASE64" => is_previous(&["JSON", "CREDENTIALS", "KEY"]),

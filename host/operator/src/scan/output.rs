@@ -13,6 +13,7 @@ use serde::Serialize;
 use aibom_facts::inventory::Inventory;
 use aibom_facts::object::ObjectRef;
 use aibom_facts::redact::{Redactor, TEXT_LIMIT, truncate};
+use aibom_facts::report::Problem;
 
 use super::explain::Told;
 use super::faults::Fault;
