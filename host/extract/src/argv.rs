@@ -448,7 +448,9 @@ pub(crate) enum Other {
 }
 
 pub(crate) fn other(rules: &Rules, line: &CommandLine) -> Other {
-    let program = line.tokens.first().map(|token| base_name(token.as_str())).unwrap_or_default();
+    // An option in front means that the program is the image's own; the end of its value is no name.
+    let first = line.tokens.first().map(Token::as_str).filter(|text| !text.starts_with('-'));
+    let program = first.map(base_name).unwrap_or_default();
     let fetching = &rules.conventions.fetching;
     if rules.conventions.idle.iter().any(|name| name == program) {
         Other::Idle
