@@ -80,7 +80,7 @@ fn a_part_that_could_not_be_read_is_told_of_an_object_without_document() {
     let run = run_with_input(&["scan", "-", "-o", "json"], text);
     assert_eq!((run.code, run.lines()[0]["outcome"].as_str()), (0, Some("not-ai")), "{}", run.err);
     assert!(run.lines()[0]["reason"].as_str().unwrap().contains("/spec/containers"), "{}", run.out);
-    assert!(run.err.contains("warning: standard input, document 0, v1/Pod//odd"), "{}", run.err);
+    assert!(run.err.contains("warning: -, document 0, v1/Pod/odd"), "{}", run.err);
 }
 
 #[test]
