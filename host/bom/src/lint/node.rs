@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -137,21 +138,10 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Node<'de>, A::Error> {
         let mut list = Vec::new();
-        while let Some(member) = members.next_entry_seed(Key, Member)? {
+        while let Some(member) = members.next_entry_seed(Key, PhantomData)? {
             list.push(member);
         }
         Ok(Node::Members(list))
-    }
-}
-
-/// Reads a value; a seed only because the key is one.
-struct Member;
-
-impl<'de> DeserializeSeed<'de> for Member {
-    type Value = Node<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node<'de>, D::Error> {
-        Node::deserialize(deserializer)
     }
 }
 

@@ -184,16 +184,15 @@ impl Present for Presenter {
             Outcome::NoScraper(reason) => ("no-scraper", Some(reason.to_string())),
             Outcome::Failed { plugin, reason } => ("error", Some(format!("scraper `{plugin}`: {reason}"))),
         };
+        let place = || format!("{}, document {}, {}", finding.file, finding.document, finding.object);
         if let (Outcome::NotAi { .. }, Some(parts)) = (&finding.outcome, &reason) {
-            let place = format!("{}, document {}, {}", finding.file, finding.document, finding.object);
-            shown.complaint = Some(printable(&format!("warning: {place}: parts of it could not be read: {parts}")));
+            shown.complaint = Some(printable(&format!("warning: {}: parts of it could not be read: {parts}", place())));
         }
         if let Outcome::NoScraper(_) = &finding.outcome {
             shown.unread = Some(printable(&format!("{} {}", finding.object.api_version(), finding.object.kind)));
         }
         if let Outcome::Failed { plugin, reason } = &finding.outcome {
-            let place = format!("{}, document {}, {}", finding.file, finding.document, finding.object);
-            shown.complaint = Some(printable(&format!("error: {place}: the scraper `{plugin}` failed: {reason}")));
+            shown.complaint = Some(printable(&format!("error: {}: the scraper `{plugin}` failed: {reason}", place())));
         }
         let mut json = None;
         if let Outcome::Documented { inventory, document } = &finding.outcome {
