@@ -35,6 +35,8 @@ words! {
         BuildFailed = "BuildFailed",
         /// `Ready` is false: the document is too large for its object, and no sink has it.
         BomTruncated = "BOMTruncated",
+        /// `Ready` is false: an object that describes something else has the name of a workload's AIBOM.
+        NameTaken = "NameTaken",
         /// `Synced` is true: every sink has it.
         AllSinksOk = "AllSinksOK",
         /// `Synced` is true: there is no sink.

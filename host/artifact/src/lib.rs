@@ -1,10 +1,13 @@
 //! Bytes of plugins: where a scraper comes from.
 //!
 //! An [`Artifact`] is a name, the bytes of one WebAssembly component and their SHA-256. Built-in scrapers are files beside the binary
-//! and take the same path as any other, so this crate knows one source so far: a [`directory`]. Whether the bytes are a component that
-//! may run is not decided here; the plugin host scans them before it compiles anything.
+//! and take the same path as any other. There are two sources: a [`directory`], and a [`configmap`] with its [`manifest`]. Whether the
+//! bytes are a component that may run is not decided here; the plugin host scans them before it compiles anything.
 
+pub mod compressed;
+pub mod configmap;
 pub mod directory;
+pub mod manifest;
 
 use sha2::{Digest, Sha256};
 

@@ -62,8 +62,9 @@ impl Document {
         lint::lint_written(&self.json, &|text| scrubber.borrow_mut().is_masked(text))
     }
 
-    /// SHA-256 in lower-case hex over the document without `serialNumber`, `version`, `metadata.timestamp` and what tells the tools:
-    /// `metadata.tools`, `metadata.properties`, `evidence.identity[].tools`, `citations`.
+    /// SHA-256 in lower-case hex over the document without `serialNumber`, `version`, `metadata.timestamp`, the generation in
+    /// `metadata.component.version` and what tells the tools: `metadata.tools`, `metadata.properties`, `evidence.identity[].tools`,
+    /// `citations`. [`crate::Written`] takes the same hash of bytes that were written earlier.
     pub fn content_hash(&self) -> &str {
         &self.content_hash
     }

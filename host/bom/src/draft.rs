@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use aibom_facts::image::ImageId;
 use aibom_facts::inventory::{
     Class, Confidence, Data, DataKind, Device, Evidence, Finding, Image, Inventory, Key, Model, Role, Runtime, Service,
 };
@@ -267,6 +268,30 @@ fn draft_image<'i>(image: &'i Image, root: &str, scrubber: &mut Scrubber) -> Dra
             }
         }
         None => image.written.trim().clone_into(&mut draft.name),
+    }
+    let mut running = BTreeSet::new();
+    for id in &image.observed {
+        match id {
+            ImageId::Manifest { digest, repository } => {
+                draft.property("image.digest.observed", digest.to_string());
+                running.insert(digest);
+                // The kubelet names whatever repository it pulled these bytes from first.
+                let other = repository.as_ref().filter(|name| image.reference.as_ref().is_some_and(|parsed| parsed.name() != **name));
+                draft.property("image.repository.observed", other.cloned().unwrap_or_default());
+            }
+            // The digest of a configuration is none that anybody could pull.
+            ImageId::Config(digest) => draft.property("image.id.observed", digest.to_string()),
+        }
+    }
+    if let (1, Some(digest)) = (running.len(), running.first()) {
+        match image.reference.as_ref().and_then(|parsed| parsed.digest.as_ref()) {
+            None => {
+                draft.property("image.digest-kind", "unknown");
+                draft.hashes.extend(hash(&digest.algorithm, &digest.hex));
+            }
+            Some(declared) if declared != *digest => draft.property("image.digest.drift", "true"),
+            Some(_) => {}
+        }
     }
     if draft.purl.is_none() {
         draft.name = last_segments(&draft.name, 3);

@@ -18,6 +18,8 @@ pub(crate) fn close(mut bom: Bom, inventory: &Inventory, options: &Options, conf
     let tools = tools(inventory, &options.producer, scrubber);
     let finders = finders(inventory, &options.producer, &tools);
     bom.metadata.timestamp = Some(options.timestamp.clone());
+    // A specification changes for many reasons that are no facts, such as scaling.
+    bom.metadata.component.version = inventory.generation.map(|generation| format!("gen-{generation}"));
     bom.metadata.tools = Some(Tools { components: tool_components(&tools) });
     bom.metadata.properties = document_properties(inventory, options, confidence);
     for identity in

@@ -15,7 +15,7 @@
 //!   stand.
 //! * The **filter** is the last step that changes text. It walks every text of the document, names of properties and references
 //!   included, and notes on the component what it did (`aibom.redaction.applied`, `aibom.truncation.applied`).
-//! * The **content hash** covers the document without its timestamp, version, serial number and tools; with it, a caller decides
+//! * The **content hash** covers the document without its timestamp, version, serial number, generation and tools; with it, a caller decides
 //!   whether there is anything to write. An upgrade of the host or of a scraper that changes no fact changes no hash.
 //! * The **serial number** is a UUIDv5 over cluster and workload UID where both are known: the same workload keeps it for life, and the
 //!   caller raises `version` when the content hash changes. For a manifest it is a UUIDv5 over the content hash, and the version is 1.
@@ -50,9 +50,11 @@ mod scrub;
 mod strings;
 mod time;
 mod url;
+mod written;
 
 pub use document::Document;
 pub use time::format_timestamp;
+pub use written::{NotOurs, Written};
 
 /// Version of the CycloneDX specification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

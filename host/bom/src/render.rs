@@ -235,7 +235,6 @@ impl<'a> Context<'a> {
             bom_ref: Some(root_reference.to_owned()),
             group,
             name,
-            version: inventory.generation.map(|generation| format!("gen-{generation}")),
             properties: spelled(pairs, self.options.property_names),
             ..Component::default()
         }

@@ -124,6 +124,7 @@ impl Draft<'_> {
                     written: written.text.clone(),
                     reference: reference.clone(),
                     containers: Vec::new(),
+                    observed: BTreeSet::new(),
                 }
             });
             image.finding.evidence.push(Evidence {

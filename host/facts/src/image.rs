@@ -197,7 +197,7 @@ impl fmt::Display for Digest {
 }
 
 /// What a container status says in `imageID`. The two kinds of digest name different things and are never compared with each other.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ImageId {
     /// `repository@digest`: the digest of an index or of a manifest. Which of the two is unknown unless somebody asks the registry, so
     /// it must not be reported as the digest of one platform.

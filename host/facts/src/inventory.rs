@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::image::ImageReference;
+use crate::image::{ImageId, ImageReference};
 use crate::model::ModelReference;
 use crate::object::{Locator, ObjectRef};
 use crate::report::{ContainerClass, Duty, Problem};
@@ -410,6 +410,10 @@ pub struct Image {
     pub reference: Option<ImageReference>,
     /// Containers that run it.
     pub containers: Vec<ContainerUse>,
+    /// What pods of the workload say that they run, where there are pods: several while a new version is rolled out, or where a tag
+    /// moved.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub observed: BTreeSet<ImageId>,
 }
 
 /// One container of an image.

@@ -433,7 +433,8 @@ impl Zone {
         match (self, key) {
             (Self::Root, "status") if !visibility.status => None,
             (Self::Root | Self::Inner, "metadata") => Some(Self::Metadata),
-            (Self::Metadata, "managedFields") => None,
+            // Versions that change with every write, whatever was written: with them no view would ever be seen twice.
+            (Self::Metadata, "managedFields" | "resourceVersion" | "generation") => None,
             (Self::Metadata, "annotations") => Some(Self::Annotations),
             (Self::Annotations, key) if !key.starts_with(ANNOTATION_PREFIX) => None,
             _ => Some(Self::Inner),

@@ -1,11 +1,12 @@
 //! The scrapers at hand, by the kinds they read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use aibom_api::kinds::GroupKind;
 use aibom_artifact::directory::{self, DirectoryError};
 use aibom_facts::object::ObjectRef;
-use aibom_plugin::{Host, LoadError, Plugin};
+use aibom_plugin::{Host, KindRef, LoadError, Plugin};
 
 /// Scrapers by kind.
 pub struct Catalogue {
@@ -35,6 +36,18 @@ pub enum CatalogueError {
     Load(#[from] LoadError),
 }
 
+impl CatalogueError {
+    /// Name of the plugin, as far as it is known.
+    pub fn plugin(&self) -> String {
+        match self {
+            Self::Load(error) => error.plugin.clone(),
+            Self::Read(
+                DirectoryError::Unreadable { path, .. } | DirectoryError::NoFile { path } | DirectoryError::TooLarge { path },
+            ) => path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(),
+        }
+    }
+}
+
 /// Why an object is not scraped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotServed {
@@ -62,9 +75,18 @@ pub enum NotServed {
 impl Catalogue {
     /// Builds a catalogue of loaded plugins.
     pub fn new(plugins: Vec<Plugin>) -> Self {
+        Self::narrowed(plugins.into_iter().map(|plugin| (plugin, None)).collect())
+    }
+
+    /// Builds a catalogue of loaded plugins, some of which are to read these of their kinds only.
+    pub fn narrowed(plugins: Vec<(Plugin, Option<BTreeSet<GroupKind>>)>) -> Self {
         let mut by_kind = BTreeMap::new();
-        for (index, plugin) in plugins.iter().enumerate() {
-            for kind in &plugin.description().kinds {
+        let (plugins, kinds): (Vec<Plugin>, Vec<_>) = plugins.into_iter().unzip();
+        for (index, (plugin, allowed)) in plugins.iter().zip(kinds).enumerate() {
+            let is_allowed = |kind: &&KindRef| {
+                allowed.as_ref().is_none_or(|allowed| allowed.contains(&GroupKind::new(&kind.group, &kind.kind)))
+            };
+            for kind in plugin.description().kinds.iter().filter(is_allowed) {
                 let key = (kind.group.clone(), kind.kind.clone());
                 let claim = match by_kind.remove(&key) {
                     None => Claim::One { plugin: index, versions: kind.versions.clone() },
@@ -125,6 +147,14 @@ impl Catalogue {
                     Err(NotServed::Version { found: object.version.clone(), plugin: plugin.name().to_owned(), versions: versions.clone() })
                 }
             }
+        }
+    }
+
+    /// The scraper of a kind; none where none or several claim it.
+    pub fn plugin_of(&self, group: &str, kind: &str) -> Option<&Plugin> {
+        match self.by_kind.get(&(group.to_owned(), kind.to_owned()))? {
+            Claim::One { plugin, .. } => self.plugins.get(*plugin),
+            Claim::Several(_) => None,
         }
     }
 

@@ -14,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::catalogue::{self, Catalogue};
 use crate::logging;
+use crate::operator;
 use crate::pipeline::Pipeline;
 use crate::plugin;
 use crate::runtimes;
@@ -54,6 +55,8 @@ struct Cli {
 enum Command {
     /// Show what manifests would put into the inventory: no cluster needed
     Scan(Scan),
+    /// Keep one AIBOM for every AI workload of a cluster
+    Operator(operator::flags::Flags),
     /// Write, look into and test scrapers
     #[command(subcommand)]
     Plugin(plugin::Command),
@@ -156,9 +159,13 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { FAILED } else { OK });
         }
     };
-    logging::init(cli.verbose);
+    match &cli.command {
+        Command::Operator(flags) => logging::init_operator(&flags.zap_log_level, flags.zap_encoder == "json"),
+        Command::Scan(_) | Command::Plugin(_) => logging::init(cli.verbose),
+    }
     let result = match cli.command {
         Command::Scan(scan) => run_scan(scan),
+        Command::Operator(flags) => operator::run(flags).map(|()| OK),
         Command::Plugin(command) => plugin::run(command).map(|good| if good { OK } else { INCOMPLETE }),
     };
     match result {

@@ -3,13 +3,16 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal as _};
+use std::sync::OnceLock;
 
-use tracing::Subscriber;
-use tracing::field::Field;
-use tracing_subscriber::EnvFilter;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
 use tracing_subscriber::field::MakeExt as _;
-use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::fmt::format::{Writer, debug_fn};
+use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer, debug_fn};
+use tracing_subscriber::fmt::{FmtContext, MakeWriter};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{EnvFilter, Layer, reload};
 
 use crate::scan::output::printable;
 
@@ -38,6 +41,90 @@ where
         .with_target(false)
         .fmt_fields(debug_fn(write).delimited(" "))
         .finish()
+}
+
+/// Changes the level of the operator's log.
+type Reload = Box<dyn Fn(&str) + Send + Sync>;
+
+static RELOAD: OnceLock<Reload> = OnceLock::new();
+
+/// Logs to standard error from now on, in lines of JSON or of text, at a level that may change later.
+pub fn init_operator(level: &str, json: bool) {
+    let (filter, handle) = reload::Layer::new(levels(level));
+    let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(!json && io::stderr().is_terminal());
+    let layer: Box<dyn Layer<_> + Send + Sync> = if json {
+        // Each value goes through the filter that all other output goes through before it becomes a member.
+        Box::new(layer.event_format(JsonLine).fmt_fields(debug_fn(write).delimited(" ")))
+    } else {
+        Box::new(layer.fmt_fields(debug_fn(write).delimited(" ")))
+    };
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(filter).with(layer));
+    let _ = RELOAD.set(Box::new(move |level| {
+        let _ = handle.modify(|filter| *filter = levels(level));
+    }));
+}
+
+/// Changes the level of a log that [`init_operator`] began. `RUST_LOG` stays above it.
+pub fn set_level(level: &str) {
+    if let Some(reload) = RELOAD.get() {
+        reload(level);
+    }
+}
+
+fn levels(level: &str) -> EnvFilter {
+    // The client logs every answer that is a failure as an error of its own; each is told by whoever asked.
+    EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(format!("{level},kube_client=off,hyper_util=warn,tower=warn")))
+}
+
+/// A line of JSON: time, level, target, message, and every field by its name.
+struct JsonLine;
+
+impl<S, N> FormatEvent<S, N> for JsonLine
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, _: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let mut fields = Fields(serde_json::Map::new());
+        let time = k8s_openapi::jiff::Timestamp::now().to_string();
+        fields.0.insert("ts".to_owned(), time.into());
+        fields.0.insert("level".to_owned(), event.metadata().level().as_str().to_ascii_lowercase().into());
+        fields.0.insert("logger".to_owned(), event.metadata().target().into());
+        event.record(&mut fields);
+        writeln!(writer, "{}", serde_json::Value::Object(fields.0))
+    }
+}
+
+/// Values of an event by name.
+struct Fields(serde_json::Map<String, serde_json::Value>);
+
+impl Fields {
+    fn put(&mut self, field: &Field, value: serde_json::Value) {
+        let name = if field.name() == "message" { "msg" } else { field.name() };
+        self.0.insert(name.to_owned(), value);
+    }
+}
+
+impl Visit for Fields {
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field, value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field, value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.put(field, value.into());
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.put(field, printable(value).into());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.put(field, printable(&format!("{value:?}")).into());
+    }
 }
 
 fn write(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {

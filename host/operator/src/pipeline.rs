@@ -133,13 +133,65 @@ impl Pipeline<'_> {
         related: &dyn Related,
         extract: impl FnOnce(&Rules, &Subject<'_>) -> Inventory,
     ) -> Result<Inventory, CallError> {
-        let view = Arc::new(plugin.view(tree, root));
-        let wants = plugin.related(&view, NO_OPTIONS)?;
+        let reading = Reading { plugin, options: NO_OPTIONS, rules: self.rules, origin: self.origin };
+        let view = reading.view(tree, root);
+        let wants = reading.wants(&view)?;
+        // A want that the host refused keeps its place and gets no answer.
+        let found = wants.iter().map(|want| if want.refused.is_none() { related.find(want) } else { None }).collect();
+        let mut inventory = reading.inventory(reference, &view, &wants, found, extract)?;
+        inventory.generation = generation(tree, root);
+        Ok(inventory)
+    }
+}
+
+/// `metadata.generation`, which is in no view.
+pub fn generation(tree: &Tree, root: NodeId) -> Option<i64> {
+    tree.at(root, "/metadata/generation").and_then(|node| tree.integer(node))
+}
+
+/// The two calls of a scraper for one object, and what comes between and after them.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    /// The scraper.
+    pub plugin: &'a Plugin,
+    /// Its options, a JSON object.
+    pub options: &'a str,
+    /// Extraction rules.
+    pub rules: &'a Rules,
+    /// Where the object comes from.
+    pub origin: Origin,
+}
+
+impl Reading<'_> {
+    /// What the scraper sees of an object.
+    pub fn view(&self, tree: &Tree, root: NodeId) -> Arc<Tree> {
+        Arc::new(self.plugin.view(tree, root))
+    }
+
+    /// Objects that it asks for.
+    ///
+    /// # Errors
+    /// The scraper's call ended badly.
+    pub fn wants(&self, view: &Arc<Tree>) -> Result<Vec<Want>, CallError> {
+        self.plugin.related(view, self.options)
+    }
+
+    /// Scrapes and extracts. `found` answers the wants in their order.
+    ///
+    /// # Errors
+    /// The scraper's call ended badly.
+    pub fn inventory(
+        &self,
+        reference: &ObjectRef,
+        view: &Arc<Tree>,
+        wants: &[Want],
+        found: Vec<Option<(ObjectRef, Arc<Tree>)>>,
+        extract: impl FnOnce(&Rules, &Subject<'_>) -> Inventory,
+    ) -> Result<Inventory, CallError> {
+        let plugin = self.plugin;
         let mut objects = vec![reference.clone()];
-        let mut trees = vec![Some(Arc::clone(&view))];
-        for want in &wants {
-            // A want that the host refused keeps its place and gets no answer.
-            let found = if want.refused.is_none() { related.find(want) } else { None };
+        let mut trees = vec![Some(Arc::clone(view))];
+        for (want, found) in wants.iter().zip(found) {
             if let Some((found, found_tree)) = found {
                 objects.push(found);
                 trees.push(Some(Arc::new(plugin.view(&found_tree, found_tree.root()))));
@@ -155,7 +207,7 @@ impl Pipeline<'_> {
                 trees.push(None);
             }
         }
-        let scraped = plugin.scrape(&view, &trees[1..], NO_OPTIONS)?;
+        let scraped = plugin.scrape(view, &trees[1..], self.options)?;
         let redactor = Redactor::standard();
         for line in &scraped.logs {
             // A guest may log whatever it read.
@@ -164,7 +216,6 @@ impl Pipeline<'_> {
         let trees: Vec<Option<&Tree>> = trees.iter().map(Option::as_deref).collect();
         let subject = Subject { objects: &objects, trees: &trees, report: &scraped.report, origin: self.origin };
         let mut inventory = extract(self.rules, &subject);
-        inventory.generation = tree.at(root, "/metadata/generation").and_then(|node| tree.integer(node));
         inventory.tools.insert(Tool {
             name: plugin.name().to_owned(),
             version: plugin.description().version.clone(),
@@ -178,7 +229,7 @@ impl Pipeline<'_> {
 const PATIENCE: u64 = 5;
 
 /// Why a plugin is not called any more.
-fn given_up(plugin: &Plugin) -> Option<String> {
+pub fn given_up(plugin: &Plugin) -> Option<String> {
     let counters = plugin.counters();
     (counters.outcome("ok") == 0 && counters.outcome("deadline") >= PATIENCE)
         .then(|| format!("not called: it has not answered once and was ended at its deadline {PATIENCE} times"))

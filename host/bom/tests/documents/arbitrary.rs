@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use aibom_bom::{Options, PropertyNames, SpecVersion, lint, render};
-use aibom_facts::image::ImageReference;
+use aibom_facts::image::{ImageId, ImageReference};
 use aibom_facts::inventory::{
     Category, Class, Confidence, ContainerUse, Data, DataKind, Device, Evidence, Finding, Image, Inventory, Key, Model, Origin, Role,
     Runtime, Service, Source, Tool, Unresolved,
@@ -151,11 +151,13 @@ fn image() -> impl Strategy<Value = Image> {
         template,
         duty,
     });
-    (finding(Class::Image), text(), vec(container, 0..3)).prop_map(|(finding, written, containers)| Image {
+    let observed = vec("(docker-pullable://[a-z]{1,5}(/[a-z]{1,5})?@)?sha256:[0-9a-f]{64}", 0..3);
+    (finding(Class::Image), text(), vec(container, 0..3), observed).prop_map(|(finding, written, containers, observed)| Image {
         finding,
         reference: ImageReference::parse(&written).ok(),
         written,
         containers,
+        observed: observed.iter().filter_map(|id| ImageId::parse(id)).collect(),
     })
 }
 

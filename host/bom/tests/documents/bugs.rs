@@ -364,3 +364,31 @@ fn collect_property_names(value: &Value, names: &mut Vec<String>) {
         _ => {}
     }
 }
+
+#[test]
+fn digests_of_pods_are_told_apart_by_kind_and_one_that_all_run_is_the_hash_of_the_image() {
+    let digest = |byte: &str| format!("sha256:{}", byte.repeat(32));
+    let observed = |written: &str, ids: &[String]| {
+        let mut inventory = plum();
+        let mut image = image(written, "/spec/containers/0/image", "server");
+        image.observed = ids.iter().filter_map(|id| aibom_facts::image::ImageId::parse(id)).collect();
+        inventory.images = vec![image];
+        let document = read(&inventory);
+        named(&document, "registry.plum.example/a").clone()
+    };
+    let repository = "docker-pullable://registry.plum.example/a@";
+    let one = observed("registry.plum.example/a:1", &[format!("{repository}{}", digest("ab"))]);
+    assert_eq!(one["hashes"][0]["content"], "ab".repeat(32));
+    assert_eq!(values(&one, "image.digest.observed"), [digest("ab")]);
+    // A rollout: both, and no hash that would speak for one of them.
+    let two = observed("registry.plum.example/a:1", &[format!("{repository}{}", digest("ab")), format!("{repository}{}", digest("cd"))]);
+    assert_eq!((values(&two, "image.digest.observed").len(), &two["hashes"]), (2, &Value::Null));
+    // Side-loaded: the digest of a configuration is none of an image.
+    let loaded = observed("registry.plum.example/a:1", &[digest("ef")]);
+    assert_eq!((values(&loaded, "image.id.observed"), &loaded["hashes"]), (vec![&*digest("ef")], &Value::Null));
+    // Another repository with the same bytes, and bytes other than those that were declared.
+    let pinned = format!("registry.plum.example/a@{}", digest("ab"));
+    let drifted = observed(&pinned, &[format!("registry.pear.example/b@{}", digest("cd"))]);
+    assert_eq!(values(&drifted, "image.repository.observed"), ["registry.pear.example/b"]);
+    assert_eq!(values(&drifted, "image.digest.drift"), ["true"]);
+}

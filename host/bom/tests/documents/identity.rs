@@ -99,3 +99,24 @@ fn without_nulls(value: Value) -> Value {
         other => other,
     }
 }
+
+#[test]
+fn what_is_changed_in_written_bytes_changes_their_hash_and_the_envelope_does_not() {
+    let document = checked(&plum(), &options());
+    let content = |text: &str| aibom_bom::Written::read(text.as_bytes()).map(|written| written.content_hash);
+    let own = document.json();
+    for (from, to, same) in [
+        ("2026-03-01T10:00:00Z", "2027-01-01T00:00:00Z", true),
+        ("\"version\":\"0.3.0\"", "\"version\":\"0.4.0\"", true),
+        ("gen-4", "gen-5", true),
+        ("\"type\":\"container\"", "\"type\":\"library\"", false),
+        ("CycloneDX", "CycloneDx", false),
+    ] {
+        let changed = own.replace(from, to);
+        assert_ne!(changed, own, "nothing to change: {from}");
+        assert_eq!(content(&changed).unwrap() == document.content_hash(), same, "{from}");
+    }
+    for none in ["", "[]", "{}", "{\"version\":1}x", &format!("{{\"version\":1,\"a\":{}1{}}}", "[".repeat(100), "]".repeat(100))] {
+        assert!(content(none).is_err(), "{none}");
+    }
+}

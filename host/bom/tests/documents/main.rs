@@ -11,7 +11,7 @@ mod shape;
 
 use std::sync::LazyLock;
 
-use aibom_bom::{Document, Options, lint};
+use aibom_bom::{Document, Options, Written, lint};
 use aibom_facts::inventory::{Inventory, Tool};
 use serde_json::Value;
 
@@ -28,6 +28,9 @@ pub(crate) fn checked(inventory: &Inventory, options: &Options) -> Document {
     let value: Value = serde_json::from_str(document.json()).expect("a document is JSON");
     assert_eq!(schema_errors(&value), Vec::<String>::new());
     assert_eq!(lint::lint(&value), []);
+    let written = Written::read(document.json().as_bytes()).expect("a document can be read back");
+    assert_eq!((&*written.content_hash, written.version), (document.content_hash(), document.version()));
+    assert_eq!((&*written.serial_number, &*written.timestamp), (document.serial_number(), &*options.timestamp));
     document
 }
 

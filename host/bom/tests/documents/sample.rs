@@ -65,6 +65,7 @@ pub(crate) fn image(written: &str, pointer: &str, container: &str) -> Image {
             template: String::new(),
             duty: Duty::Engine,
         }],
+        observed: std::collections::BTreeSet::new(),
     }
 }
 

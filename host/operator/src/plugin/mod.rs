@@ -1,5 +1,6 @@
 //! `k8s-aibom plugin`: the door for authors of scrapers.
 
+pub mod deliver;
 pub mod fixtures;
 pub mod inspect;
 pub mod mutate;
@@ -17,6 +18,10 @@ pub enum Command {
     Inspect(inspect::Inspect),
     /// Run a component through the production host: limits, world, fixtures, mutations, determinism, fuel
     Test(test::Test),
+    /// Print the ConfigMap with which a cluster uses a scraper
+    Pack(deliver::Pack),
+    /// Print the ClusterRole that the controller needs for a scraper's kinds
+    Rbac(deliver::Rbac),
 }
 
 /// Runs a command; whether everything was as it should be.
@@ -28,5 +33,7 @@ pub fn run(command: Command) -> anyhow::Result<bool> {
         Command::New(new) => scaffold::run(&new).map(|()| true),
         Command::Inspect(inspect) => inspect::run(&inspect),
         Command::Test(test) => test::run(&test),
+        Command::Pack(pack) => deliver::pack(&pack).map(|()| true),
+        Command::Rbac(rbac) => deliver::rbac(&rbac).map(|()| true),
     }
 }

@@ -1,0 +1,262 @@
+//! What an AIBOM is to be, out of an inventory, and the hashes by which it is compared with what is stored.
+//!
+//! What is compared leaves out what says nothing about the workload: when it was written, by which versions of the tools, at which
+//! generation. So an upgrade of the controller or a scaled workload writes nothing.
+
+use std::collections::BTreeMap;
+
+use aibom_api::aibom::{
+    Aibom, AibomSpec, AibomStatus, BOM_FORMAT, BomDocument, InlineDocument, ModelSummary, RuntimeSummary, Summary, WorkloadRef,
+    WorkloadSummary,
+};
+use aibom_api::conditions::{AibomCondition, AibomReason, Wanted};
+use aibom_api::effective::Documents;
+use aibom_api::labels::{self, Facts};
+use aibom_api::names::object_name;
+use aibom_bom::{Document, Options, Unfit};
+use aibom_facts::hex;
+use aibom_facts::inventory::{Confidence, Inventory};
+use k8s_openapi::ByteString;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::core::ObjectMeta;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::world::stored;
+use super::world::{Key, Workload};
+
+/// An AIBOM as it is to be, without times of conditions.
+#[derive(Clone, Debug)]
+pub struct Desired {
+    /// Name of the AIBOM.
+    pub name: String,
+    /// Metadata and specification, and no status.
+    pub object: Aibom,
+    /// Status without conditions.
+    pub status: AibomStatus,
+    /// Conditions.
+    pub conditions: Vec<Wanted>,
+    /// Hash of what is compared of the object.
+    pub object_hash: [u8; 32],
+    /// Hash of what is compared of the status.
+    pub status_hash: [u8; 32],
+    /// The document.
+    pub document: stored::Document,
+}
+
+/// The document of a workload, of its next version when its content has changed.
+///
+/// # Errors
+/// The document breaks its own rules, which is a fault of this program.
+pub fn document(
+    inventory: &Inventory,
+    options: &Options,
+    stored: Option<&stored::Document>,
+    now: &str,
+) -> Result<(Document, stored::Document), Unfit> {
+    let (version, timestamp) = stored.map_or((1, now), |stored| (stored.version, &*stored.timestamp));
+    let with = |version, timestamp: &str| Options { version, timestamp: timestamp.to_owned(), ..options.clone() };
+    let mut document = aibom_bom::write(inventory, &with(version, timestamp))?;
+    let mut known = stored::Document { content: document.content_hash().into(), version, timestamp: timestamp.into() };
+    if let Some(stored) = stored.filter(|stored| *stored.content != *document.content_hash()) {
+        known.version = stored.version.saturating_add(1);
+        known.timestamp = now.into();
+        document = aibom_bom::write(inventory, &with(known.version, now))?;
+    }
+    Ok((document, known))
+}
+
+/// What the AIBOM of a workload is to be.
+pub fn desired(key: &Key, workload: &Workload, inventory: &Inventory, document: &Document, known: stored::Document, settings: &Documents) -> Desired {
+    let name = object_name(&key.kind.group, &key.kind.kind, &key.name);
+    let summary = summary(key, workload, inventory);
+    let format_version = document_version(settings);
+    let mut object = Aibom::new(
+        &name,
+        AibomSpec {
+            workload_ref: WorkloadRef {
+                api_version: workload.api_version.to_string(),
+                kind: key.kind.kind.clone(),
+                name: key.name.to_string(),
+            },
+            bom_format: BOM_FORMAT.to_owned(),
+            bom_spec_version: format_version.to_owned(),
+        },
+    );
+    object.metadata = ObjectMeta {
+        name: Some(name.clone()),
+        namespace: Some(key.namespace.to_string()),
+        labels: Some(labels_of(&summary)),
+        owner_references: Some(vec![owner(key, workload)]),
+        ..ObjectMeta::default()
+    };
+    let bytes = document.json().as_bytes();
+    let sha256 = hex(&Sha256::digest(bytes));
+    let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+    let inline = size <= settings.inline_threshold_bytes;
+    let reason = (!inline).then(|| {
+        format!(
+            "the document has {size} bytes, more than spec.bomGeneration.inlineThresholdBytes ({}), and no sink has it; raise the threshold (up to {}) to keep it here",
+            settings.inline_threshold_bytes,
+            Documents::MAX_INLINE_BYTES
+        )
+    });
+    let status = AibomStatus {
+        summary: Some(summary),
+        bom_document: Some(BomDocument {
+            format: BOM_FORMAT.to_owned(),
+            spec_version: format_version.to_owned(),
+            sha256: sha256.clone(),
+            size: Some(size),
+            inline: inline.then(|| InlineDocument { data: ByteString(bytes.to_vec()) }),
+            external: None,
+            truncated: (!inline).then_some(true),
+            truncation_reason: reason.clone(),
+        }),
+        bom_hash: Some(sha256),
+        input_hash: Some(document.content_hash().to_owned()),
+        consecutive_errors: None,
+        observed_generation: inventory.generation,
+        ..AibomStatus::default()
+    };
+    let conditions = conditions(reason.as_deref());
+    // The serial number of a document that is not here cannot be looked at either.
+    let serial_number = if inline { document.serial_number() } else { "" };
+    Desired {
+        name,
+        object_hash: object_hash(&object),
+        status_hash: status_hash(&status, &conditions.iter().map(Verdict::of).collect::<Vec<_>>(), serial_number),
+        object,
+        status,
+        conditions,
+        document: known,
+    }
+}
+
+fn document_version(settings: &Documents) -> &'static str {
+    settings.spec_version.as_str()
+}
+
+fn owner(key: &Key, workload: &Workload) -> OwnerReference {
+    OwnerReference {
+        api_version: workload.api_version.to_string(),
+        kind: key.kind.kind.clone(),
+        name: key.name.to_string(),
+        uid: workload.uid.to_string(),
+        controller: Some(true),
+        block_owner_deletion: Some(true),
+    }
+}
+
+fn conditions(truncated: Option<&str>) -> Vec<Wanted> {
+    let wanted = |type_: AibomCondition, status, reason: AibomReason, message: &str| Wanted {
+        type_: type_.as_str(),
+        status: Some(status),
+        reason: reason.as_str(),
+        message: message.to_owned(),
+        observed_generation: None,
+    };
+    let ready = match truncated {
+        None => wanted(AibomCondition::Ready, true, AibomReason::BomGenerated, "the document describes the workload"),
+        Some(reason) => wanted(AibomCondition::Ready, false, AibomReason::BomTruncated, reason),
+    };
+    vec![
+        ready,
+        wanted(AibomCondition::Synced, true, AibomReason::CrdStatusOnly, "no sink is served; the document is in this object only"),
+        wanted(AibomCondition::SinkFailed, false, AibomReason::AllSinksOk, "no sink is served"),
+        wanted(AibomCondition::Stale, false, AibomReason::BomGenerated, "the last look at the workload succeeded"),
+    ]
+}
+
+fn summary(key: &Key, workload: &Workload, inventory: &Inventory) -> Summary {
+    let word = |confidence: Confidence| Some(confidence.as_str().to_owned());
+    Summary {
+        workload: WorkloadSummary {
+            api_version: workload.api_version.to_string(),
+            kind: key.kind.kind.clone(),
+            name: key.name.to_string(),
+            namespace: key.namespace.to_string(),
+            category: inventory.categories.first().map(|category| category.as_str().to_owned()),
+        },
+        runtime: inventory.runtimes.iter().find(|runtime| !runtime.framework).or(inventory.runtimes.first()).map(|runtime| RuntimeSummary {
+            name: runtime.finding.key.name.clone(),
+            version: runtime.version.clone(),
+            confidence: word(runtime.finding.confidence),
+        }),
+        models: inventory
+            .models
+            .iter()
+            .map(|model| ModelSummary {
+                identity: model.finding.key.name.clone(),
+                source: model.finding.evidence.first().map(|evidence| evidence.source.as_str().to_owned()),
+                confidence: word(model.finding.confidence),
+                signed: None,
+            })
+            .collect(),
+        confidence: word(inventory.confidence()),
+    }
+}
+
+/// Labels by which AIBOMs are selected.
+fn labels_of(summary: &Summary) -> BTreeMap<String, String> {
+    labels::labels(&Facts {
+        category: summary.workload.category.as_deref(),
+        runtime: summary.runtime.as_ref().map(|runtime| &*runtime.name),
+        confidence: summary.confidence.as_deref(),
+        models: summary.models.iter().map(|model| &*model.identity).collect(),
+    })
+}
+
+/// What is compared of a condition.
+#[derive(Serialize)]
+pub struct Verdict<'a> {
+    type_: &'a str,
+    status: &'a str,
+    reason: &'a str,
+    message: &'a str,
+}
+
+impl<'a> Verdict<'a> {
+    /// What is compared of a condition that is to be.
+    pub fn of(wanted: &'a Wanted) -> Self {
+        let status = match wanted.status {
+            Some(true) => "True",
+            Some(false) => "False",
+            None => "Unknown",
+        };
+        Self { type_: wanted.type_, status, reason: wanted.reason, message: &wanted.message }
+    }
+
+    /// What is compared of a condition that is stored.
+    pub fn stored(condition: &'a k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition) -> Self {
+        Self { type_: &condition.type_, status: &condition.status, reason: &condition.reason, message: &condition.message }
+    }
+}
+
+/// Hash of the specification, our labels, and the owners.
+pub fn object_hash(object: &Aibom) -> [u8; 32] {
+    let ours: BTreeMap<&String, &String> = object.metadata.labels.iter().flatten().filter(|(key, _)| labels::is_ours(key)).collect();
+    // Others may refer to an AIBOM as its owner without controlling it; that is none of our concern.
+    let owners: Vec<&OwnerReference> =
+        object.metadata.owner_references.iter().flatten().filter(|owner| owner.controller == Some(true)).collect();
+    hash(&(&object.spec, ours, owners))
+}
+
+/// Hash of the status. The document counts with the hash of its content; that its bytes go with it is for the reader to check.
+pub fn status_hash(status: &AibomStatus, conditions: &[Verdict<'_>], serial_number: &str) -> [u8; 32] {
+    let document = status.bom_document.as_ref().map(|document| {
+        let inline = document.inline.is_some();
+        (&document.format, &document.spec_version, inline, &document.external, document.truncated)
+    });
+    hash(&(&status.summary, document, &status.input_hash, status.consecutive_errors.unwrap_or(0), conditions, serial_number))
+}
+
+/// Hash of one condition, which is all that is compared of an object that is not ours.
+pub fn verdict_hash(verdict: &Verdict<'_>) -> [u8; 32] {
+    hash(verdict)
+}
+
+fn hash(value: &impl Serialize) -> [u8; 32] {
+    // The values hold nothing that JSON cannot write; a hash of nothing would only have the object written once more.
+    Sha256::digest(serde_json::to_vec(value).unwrap_or_default()).into()
+}

@@ -1,0 +1,200 @@
+//! One watch of one kind in one scope: what it says goes into the world.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use aibom_api::kinds::GroupKind;
+use aibom_watch::{Accept, Event, Meta, Resource, Scope, Settings, Watch};
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::refetch::accept;
+use super::shared::Shared;
+use super::world::pods::Pod;
+use super::world::{Key, Lane};
+
+/// What a lane is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// A namespace is looked at from now on.
+    Namespace(String),
+    /// Objects are read with something else from now on.
+    Again,
+}
+
+/// What a lane watches.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Subject {
+    /// Kind.
+    pub kind: Arc<GroupKind>,
+    /// Resource.
+    pub resource: Resource,
+    /// Scope.
+    pub scope: Scope,
+    /// Whether a scraper reads the kind; without one only who owns whom and what pods run is of interest.
+    pub scraped: bool,
+}
+
+/// Runs until it is stopped.
+pub async fn run(shared: Arc<Shared>, subject: Subject, mut orders: mpsc::UnboundedReceiver<Order>, stop: CancellationToken) {
+    let settings = Settings { accept: Accept::Whole, ..Settings::default() };
+    let mut watch = Watch::new(shared.client.clone(), subject.resource.clone(), &subject.scope, settings);
+    let mut lane = Runner { shared: &shared, subject: &subject, state: Lane::default(), seen: None };
+    lane.say();
+    loop {
+        let event = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            order = orders.recv() => match order {
+                None => break,
+                Some(Order::Again) => {
+                    watch.restart();
+                    continue;
+                }
+                Some(Order::Namespace(namespace)) => {
+                    lane.read_namespace(&namespace, &stop).await;
+                    continue;
+                }
+            },
+            event = watch.next() => event,
+        };
+        lane.take(event).await;
+    }
+    // Whoever stopped it says what becomes of what it knew.
+}
+
+struct Runner<'a> {
+    shared: &'a Shared,
+    subject: &'a Subject,
+    state: Lane,
+    seen: Option<Seen>,
+}
+
+/// What a list has told up to now.
+#[derive(Default)]
+struct Seen {
+    keys: HashSet<Key>,
+    pods: HashSet<Arc<str>>,
+}
+
+impl Runner<'_> {
+    async fn take(&mut self, event: Event) {
+        match event {
+            Event::Listing => self.seen = Some(Seen::default()),
+            Event::Listed(object) | Event::Applied(object) => self.applied(&object).await,
+            Event::Deleted(object) => self.deleted(&object),
+            Event::Synced => {
+                if let Some(seen) = self.seen.take() {
+                    let mut world = self.shared.world();
+                    let mut touched = world.retain(&self.subject.kind, &self.subject.scope, &seen.keys);
+                    if self.is_pods() {
+                        touched.extend(world.retain_pods(&self.subject.scope, &seen.pods));
+                    }
+                    drop(world);
+                    self.set(Lane { synced: true, ..Lane::default() });
+                    self.shared.look_at(touched);
+                    return;
+                }
+                self.set(Lane { synced: true, ..Lane::default() });
+            }
+            Event::Failed(failure) => {
+                self.shared.metrics.watch_errors.with_label_values(&[&self.subject.kind.kind]).inc();
+                tracing::warn!(resource = %self.subject.resource, scope = ?self.subject.scope, %failure, "a watch failed");
+                self.set(Lane { failing: true, cause: Some(failure.cause), ..self.state });
+                return;
+            }
+        }
+        if self.state.failing && self.seen.is_none() {
+            self.set(Lane { failing: false, cause: None, ..self.state });
+        }
+    }
+
+    fn set(&mut self, state: Lane) {
+        if self.state != state {
+            self.state = state;
+            self.say();
+        }
+    }
+
+    fn say(&self) {
+        self.shared.world().set_lane(&self.subject.kind, &self.subject.resource, &self.subject.scope, self.state);
+        let healthy = i64::from(!self.state.failing);
+        self.shared.kinds_changed.notify_one();
+        self.shared.metrics.watch_healthy.with_label_values(&[&self.subject.kind.kind]).set(healthy);
+    }
+
+    fn is_pods(&self) -> bool {
+        self.subject.kind.group.is_empty() && self.subject.kind.kind == "Pod"
+    }
+
+    fn key(&self, meta: &Meta) -> Key {
+        Key { kind: Arc::clone(&self.subject.kind), namespace: Arc::from(&*meta.namespace), name: Arc::from(&*meta.name) }
+    }
+
+    async fn applied(&mut self, object: &RawValue) {
+        let meta = match Meta::of(object.get()) {
+            Ok(meta) => meta,
+            Err(error) => {
+                // It has no name to be called by, and it is one object.
+                self.shared.metrics.watch_errors.with_label_values(&[&self.subject.kind.kind]).inc();
+                tracing::warn!(resource = %self.subject.resource, %error, "an object's metadata cannot be read");
+                return;
+            }
+        };
+        if !self.shared.world().in_scope(&meta.namespace) {
+            return;
+        }
+        let key = self.key(&meta);
+        if let Some(seen) = &mut self.seen {
+            seen.keys.insert(key.clone());
+        }
+        if self.is_pods() {
+            let owner = meta.controller().map(|owner| Arc::from(&*owner.uid));
+            if let Some(pod) = Pod::of(object.get(), &meta.namespace, owner) {
+                if let Some(seen) = &mut self.seen {
+                    seen.pods.insert(Arc::from(&*meta.uid));
+                }
+                let touched = self.shared.world().put_pod(&meta.uid, pod);
+                self.shared.look_at(touched);
+            }
+        }
+        let serving = self.shared.serving();
+        accept(self.shared, &serving, &self.subject.resource, &meta, &key, object.get()).await;
+    }
+
+    fn deleted(&self, object: &RawValue) {
+        let Ok(meta) = Meta::of(object.get()) else { return };
+        let key = self.key(&meta);
+        let mut world = self.shared.world();
+        // Of two objects of one name that came one after the other, the later one may be known already.
+        let same = world.workload(&key).is_none_or(|known| *known.uid == *meta.uid);
+        let mut touched = if same { world.remove(&key) } else { Default::default() };
+        if self.is_pods() {
+            touched.extend(world.remove_pod(&meta.uid));
+        }
+        drop(world);
+        self.shared.look_at(touched);
+    }
+
+    /// A namespace was opted in after the list was read, in which its objects were passed over.
+    async fn read_namespace(&mut self, namespace: &str, stop: &CancellationToken) {
+        // A list that has not begun yet has them; of one that is under way a part has passed.
+        if self.subject.scope != Scope::Cluster || (!self.state.synced && self.seen.is_none()) {
+            return;
+        }
+        let scope = Scope::Namespace(namespace.to_owned());
+        let mut list = Watch::new(self.shared.client.clone(), self.subject.resource.clone(), &scope, Settings::default());
+        loop {
+            let event = tokio::select! { () = stop.cancelled() => return, event = list.next() => event };
+            match event {
+                Event::Listed(object) => self.applied(&object).await,
+                Event::Synced => return,
+                Event::Failed(failure) => {
+                    tracing::warn!(resource = %self.subject.resource, namespace, %failure, "a namespace could not be read yet");
+                }
+                Event::Listing | Event::Applied(_) | Event::Deleted(_) => {}
+            }
+        }
+    }
+}

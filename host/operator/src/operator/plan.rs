@@ -1,0 +1,191 @@
+//! What is to be done about one workload. Pure: out of what is known, without a request.
+
+use aibom_api::effective::Effective;
+use aibom_api::names::object_name;
+
+use super::world::pods::Digests;
+use super::world::stored::Stored;
+use super::world::{Facts, Key, State, Workload, World};
+
+/// Why an AIBOM is taken away. Each is a proof: where there is none, it stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The namespace is not opted in.
+    NotOptedIn,
+    /// The kind is not among those that are looked at.
+    KindNotAllowed,
+    /// The workload is gone, as a complete and healthy watch says.
+    Gone,
+    /// The workload has nothing to do with AI.
+    Unmatched,
+    /// The workload belongs to another one that has an AIBOM.
+    RolledUp,
+}
+
+impl Proof {
+    /// The outcome in metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotOptedIn => "not_opted_in",
+            Self::KindNotAllowed => "kind_not_allowed",
+            Self::Gone => "gone",
+            Self::Unmatched => "unmatched",
+            Self::RolledUp => "rolled_up",
+        }
+    }
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub enum Plan {
+    /// Nothing may exist; if something does, it is taken away.
+    Without(Proof, Option<Stored>),
+    /// There is not enough proof for anything.
+    Keep(&'static str),
+    /// There is to be a document.
+    Document(Box<Subject>),
+    /// It could not be read; what is stored stays and says so.
+    Failed {
+        /// Why, for people.
+        reason: Box<str>,
+        /// What is stored.
+        stored: Option<Stored>,
+    },
+    /// The name of the AIBOM belongs to an object for something else, which is not ours to change.
+    Refused(Stored),
+}
+
+/// What a document is made of.
+#[derive(Debug)]
+pub struct Subject {
+    /// The workload.
+    pub workload: Workload,
+    /// Its facts.
+    pub facts: Facts,
+    /// What its pods run.
+    pub digests: Digests,
+    /// What is stored.
+    pub stored: Option<Stored>,
+}
+
+/// What is to be done about a workload.
+pub fn plan(world: &World, effective: &Effective, key: &Key) -> Plan {
+    let stored = world.stored(&key.namespace, &object_name(&key.kind.group, &key.kind.kind, &key.name)).cloned();
+    let foreign = stored.as_ref().is_some_and(|stored| stored.workload.as_ref() != Some(key));
+    let without = |proof| Plan::Without(proof, stored.clone().filter(|_| !foreign));
+    if !world.in_scope(&key.namespace) {
+        return without(Proof::NotOptedIn);
+    }
+    if !effective.allows(&key.kind) {
+        return without(Proof::KindNotAllowed);
+    }
+    let Some(lane) = world.lane(&key.kind, &key.namespace) else { return Plan::Keep("kind_not_served") };
+    let Some(workload) = world.workload(key) else {
+        return if lane.synced && !lane.failing { without(Proof::Gone) } else { Plan::Keep("waiting") };
+    };
+    match &workload.state {
+        State::NotAi => without(Proof::Unmatched),
+        State::Unread => Plan::Keep("kind_not_served"),
+        State::Owned => match world.owner_of(workload) {
+            // Whoever owns it may not have been seen yet, or not be read: no reason to take anything away.
+            None => Plan::Keep("waiting"),
+            Some((_, owner)) if matches!(owner.state, State::Failed { .. }) => Plan::Keep("waiting"),
+            Some(_) => without(Proof::RolledUp),
+        },
+        State::Failed { reason, .. } => Plan::Failed { reason: reason.clone(), stored: stored.filter(|_| !foreign) },
+        State::Ai(_) if foreign => stored.map_or(Plan::Keep("waiting"), Plan::Refused),
+        State::Ai(facts) => Plan::Document(Box::new(Subject {
+            workload: workload.clone(),
+            facts: facts.clone(),
+            digests: world.digests(workload),
+            stored,
+        })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operator::world::{Lane, Workload};
+    use aibom_api::kinds::GroupKind;
+    use aibom_watch::{Resource, Scope};
+    use std::sync::Arc;
+
+    fn key() -> Key {
+        Key { kind: Arc::new(GroupKind::new("apps", "Deployment")), namespace: Arc::from("demo"), name: Arc::from("web") }
+    }
+
+    fn world(state: Option<State>, lane: Lane, stored: Option<Option<Key>>) -> World {
+        let mut world = World::new();
+        world.opt_in("demo");
+        world.set_lane(&key().kind, &Resource::new("apps", "v1", "deployments", "Deployment"), &Scope::Cluster, lane);
+        if let Some(state) = state {
+            let (uid, api_version) = (Arc::from("u"), Arc::from("apps/v1"));
+            world.put(&key(), Workload { uid, owner: None, api_version, view: [0; 32], round: 1, state });
+        }
+        if let Some(workload) = stored {
+            let stored = Stored {
+                uid: Arc::from("a"),
+                known_versions: ["1".into(), "1".into()],
+                seen_version: "1".into(),
+                workload,
+                object: None,
+                status: None,
+                document: None,
+                inventory: Arc::default(),
+                errors: 0,
+                transitions: Vec::new(),
+            };
+            world.put_stored("demo", "apps-deployment-web", stored);
+        }
+        world
+    }
+
+    fn word(world: &World) -> &'static str {
+        match plan(world, &Effective::default(), &key()) {
+            Plan::Without(proof, Some(_)) => proof.as_str(),
+            Plan::Without(_, None) => "nothing",
+            Plan::Keep(_) => "keep",
+            Plan::Document(_) => "document",
+            Plan::Failed { .. } => "failed",
+            Plan::Refused(_) => "refused",
+        }
+    }
+
+    const HEALTHY: Lane = Lane { synced: true, failing: false, cause: None };
+
+    #[test]
+    fn an_aibom_is_taken_away_with_a_proof_only() {
+        let ours = || Some(Some(key()));
+        assert_eq!(word(&world(None, HEALTHY, ours())), "gone");
+        assert_eq!(word(&world(None, Lane { failing: true, ..HEALTHY }, ours())), "keep", "a watch that fails proves nothing");
+        assert_eq!(word(&world(None, Lane { synced: false, ..HEALTHY }, ours())), "keep", "nor does one that has not begun");
+        assert_eq!(word(&world(Some(State::NotAi), HEALTHY, ours())), "unmatched");
+        let mut out = world(None, HEALTHY, ours());
+        out.opt_out("demo");
+        assert_eq!(word(&out), "not_opted_in");
+        let kind = key().kind;
+        let mut ended = world(None, HEALTHY, ours());
+        ended.end_lane(&kind, &Scope::Cluster, false);
+        assert_eq!(word(&ended), "keep", "nobody looks at the kind");
+    }
+
+    #[test]
+    fn what_is_not_ours_is_neither_written_nor_taken_away() {
+        let other = Key { name: Arc::from("other"), ..key() };
+        for stored in [None, Some(other)] {
+            assert_eq!(word(&world(Some(State::NotAi), HEALTHY, Some(stored.clone()))), "nothing");
+            let state = State::Ai(crate::operator::world::Facts::pack(&aibom_facts::inventory::Inventory::new(
+                Vec::new(),
+                aibom_facts::inventory::Origin::Cluster,
+            )).unwrap());
+            assert_eq!(word(&world(Some(state), HEALTHY, Some(stored))), "refused");
+        }
+    }
+
+    #[test]
+    fn a_workload_that_cannot_be_read_keeps_what_is_stored() {
+        let state = State::Failed { reason: "deadline".into(), before: None };
+        assert_eq!(word(&world(Some(state), HEALTHY, Some(Some(key())))), "failed");
+    }
+}

@@ -1,0 +1,195 @@
+//! From the text of an object to what is known of it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use aibom_api::kinds::GroupKind;
+use aibom_facts::inventory::Origin;
+use aibom_facts::object::ObjectRef;
+use aibom_facts::tree::Tree;
+use aibom_plugin::{CallError, Plugin, Want};
+use aibom_watch::{Accept, Cause, Failure, Meta, Resource};
+
+use super::serving::Serving;
+use super::shared::Shared;
+use super::world::{Facts, Key, State, Workload};
+use crate::pipeline::{Reading, generation, given_up};
+
+/// What became of an object.
+#[derive(Debug)]
+pub enum Read {
+    /// It says nothing new.
+    Unchanged,
+    /// What is known of it now.
+    Workload(Workload),
+}
+
+/// Reads an object. Blocks no thread of the runtime.
+pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, meta: &Meta, key: &Key, text: &str) -> Read {
+    let reference = ObjectRef {
+        group: resource.group.clone(),
+        version: resource.version.clone(),
+        kind: resource.kind.clone(),
+        namespace: Some(meta.namespace.clone()),
+        name: meta.name.clone(),
+        uid: Some(meta.uid.clone()),
+    };
+    let known = shared.world().workload(key).cloned();
+    let (owner, speaks_for_it) = controller(shared, meta);
+    let plugin = serving.catalogue.plugin_for(&reference).ok().filter(|_| serving.effective.allows(&key.kind)).cloned();
+    let Some(plugin) = plugin else {
+        let (uid, api_version) = (Arc::from(&*meta.uid), Arc::from(resource.api_version()));
+        return Read::Workload(Workload { uid, owner, api_version, view: [0; 32], round: serving.round, state: State::Unread });
+    };
+    let same = |view: &[u8; 32]| {
+        known.as_ref().is_some_and(|known| {
+            known.view == *view && known.round == serving.round && *known.uid == *meta.uid && known.owner == owner
+        })
+    };
+    let mut workload = Workload {
+        uid: Arc::from(&*meta.uid),
+        owner: owner.clone(),
+        api_version: api_version(&plugin, &key.kind),
+        view: [0; 32],
+        round: serving.round,
+        state: State::Owned,
+    };
+    if speaks_for_it {
+        return if same(&workload.view) { Read::Unchanged } else { Read::Workload(workload) };
+    }
+    let before = known.as_ref().and_then(|known| match &known.state {
+        State::Ai(facts) => Some(facts.clone()),
+        State::Failed { before, .. } => before.clone(),
+        State::NotAi | State::Owned | State::Unread => None,
+    });
+    let started = Instant::now();
+    let outcome = match Tree::from_json(text.as_bytes()) {
+        Ok(tree) => {
+            let view = plugin.view(&tree, tree.root());
+            workload.view = view.sha256();
+            // A failure is tried again.
+            let failed = matches!(known.as_ref().map(|known| &known.state), Some(State::Failed { .. }));
+            if same(&workload.view) && !failed {
+                return Read::Unchanged;
+            }
+            facts(shared, serving, &plugin, &reference, &tree, Arc::new(view)).await
+        }
+        Err(error) => Err(format!("the object cannot be read: {error}")),
+    };
+    shared.metrics.scrape_seconds.with_label_values(&[plugin.name()]).observe(started.elapsed().as_secs_f64());
+    workload.state = match outcome {
+        Ok(Some(facts)) => State::Ai(facts),
+        Ok(None) => State::NotAi,
+        Err(reason) => {
+            tracing::warn!(%reference, plugin = plugin.name(), reason, "an object could not be read");
+            State::Failed { reason: reason.into(), before }
+        }
+    };
+    Read::Workload(workload)
+}
+
+/// UID of the controller of an object, and whether it is of a tracked kind, which then speaks for the object.
+fn controller(shared: &Shared, meta: &Meta) -> (Option<Arc<str>>, bool) {
+    meta.controller().map_or((None, false), |owner| {
+        (Some(Arc::from(&*owner.uid)), shared.world().is_tracked(owner.group(), &owner.kind))
+    })
+}
+
+/// Group, and the version that the scraper names first: it stays the same whatever version is read.
+fn api_version(plugin: &Plugin, kind: &GroupKind) -> Arc<str> {
+    let known = plugin.description().kinds.iter().find(|known| known.group == kind.group && known.kind == kind.kind);
+    let version = known.and_then(|known| known.versions.first()).map_or("", String::as_str);
+    Arc::from(if kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group) })
+}
+
+/// The facts of an object; none when it has nothing to do with AI.
+async fn facts(
+    shared: &Shared,
+    serving: &Arc<Serving>,
+    plugin: &Plugin,
+    reference: &ObjectRef,
+    tree: &Tree,
+    view: Arc<Tree>,
+) -> Result<Option<Facts>, String> {
+    if let Some(reason) = given_up(plugin) {
+        return Err(reason);
+    }
+    let wants = call(shared, serving, plugin, {
+        let view = Arc::clone(&view);
+        move |reading| reading.wants(&view)
+    })
+    .await?;
+    let mut found = Vec::with_capacity(wants.len());
+    for want in &wants {
+        found.push(related(shared, plugin, want).await?);
+    }
+    let generation = generation(tree, tree.root());
+    let reference = reference.clone();
+    let inventory = call(shared, serving, plugin, move |reading| {
+        reading.inventory(&reference, &view, &wants, found, aibom_extract::extract)
+    })
+    .await?;
+    let problems = inventory.problems.len() as u64;
+    if problems > 0 {
+        shared.metrics.extraction_errors.with_label_values(&[plugin.name(), "crd_field"]).inc_by(problems);
+    }
+    if !inventory.is_ai() {
+        return Ok(None);
+    }
+    let inventory = aibom_facts::inventory::Inventory { generation, ..inventory };
+    Facts::pack(&inventory).map(Some).ok_or_else(|| "a fault in k8s-aibom itself; please report it with the object".to_owned())
+}
+
+/// A call of a plugin on a thread for blocking work, within the slots that there are.
+async fn call<T: Send + 'static>(
+    shared: &Shared,
+    serving: &Arc<Serving>,
+    plugin: &Plugin,
+    work: impl FnOnce(Reading<'_>) -> Result<T, CallError> + Send + 'static,
+) -> Result<T, String> {
+    let Ok(permit) = Arc::clone(&shared.calls).acquire_owned().await else { return Err("the operator is shutting down".to_owned()) };
+    let (serving, own) = (Arc::clone(serving), plugin.clone());
+    let done = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        let options = serving.options(&own.description().name);
+        work(Reading { plugin: &own, options, rules: serving.rules(), origin: Origin::Cluster })
+    });
+    let (result, outcome) = match done.await {
+        Ok(Ok(answer)) => (Ok(answer), "ok"),
+        Ok(Err(error)) => (Err(error.to_string()), error.word()),
+        // A fault of ours on one object is that object's; the others go on.
+        Err(_) => (Err("a fault in k8s-aibom itself, not in the scraper; please report it with the object".to_owned()), "host"),
+    };
+    shared.metrics.plugin_calls.with_label_values(&[plugin.name(), outcome]).inc();
+    result
+}
+
+/// An object that a scraper asked for; none when there is none, or it must not be read.
+async fn related(shared: &Shared, plugin: &Plugin, want: &Want) -> Result<Option<(ObjectRef, Arc<Tree>)>, String> {
+    if want.refused.is_some() {
+        return Ok(None);
+    }
+    let kind = plugin.description().related.iter().find(|kind| kind.group == want.group && kind.kind == want.kind);
+    let Some(kind) = kind else { return Ok(None) };
+    // ConfigMaps may hold secrets, whatever their name says.
+    if want.group.is_empty() && want.kind == "ConfigMap" {
+        return Ok(None);
+    }
+    for version in &kind.versions {
+        let resource = Resource::new(&kind.group, version, &kind.plural, &kind.kind);
+        let path = resource.object_path(want.namespace.as_deref(), &want.name);
+        match shared.client.get_text(&path, Accept::Whole).await {
+            Ok(text) => {
+                let tree = Tree::from_json(text.as_bytes()).map_err(|error| format!("{resource} {} cannot be read: {error}", want.name))?;
+                return Ok(ObjectRef::of(&tree).map(|reference| (reference, Arc::new(tree))));
+            }
+            Err(Failure { cause: Cause::NotFound, .. }) => {}
+            Err(failure) if failure.cause == Cause::Forbidden => {
+                tracing::debug!(%resource, name = want.name, "a related object may not be read");
+                return Ok(None);
+            }
+            Err(failure) => return Err(format!("{resource} {} could not be read: {failure}", want.name)),
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,557 @@
+//! The one task that decides what is looked at: it follows configuration, namespaces and plugins, and has the watches of kinds started
+//! and stopped.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use aibom_api::config::{AibomControllerConfigStatus, KindStatus, PluginStatus};
+use aibom_api::effective::{Effective, Section};
+use aibom_api::kinds::GroupKind;
+use aibom_api::{CONFIG_NAME, GROUP, VERSION, conditions};
+use aibom_artifact::configmap::LABEL;
+use aibom_extract::Rules;
+use aibom_plugin::{Host, Plugin};
+use aibom_watch::{Accept, Event, Meta, Resource, Scope, Settings, Watch};
+use k8s_openapi::api::core::v1::ObjectReference;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
+use kube::Api;
+use kube::api::{Patch, PatchParams};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::configuration::{Configuration, Told};
+use super::events::Type;
+use super::external::{Change, External};
+use super::http::Ready;
+use super::lane::Order;
+use super::lanes::Lanes;
+use super::schema;
+use super::serving::{self, Allowed, Serving};
+use super::shared::Shared;
+use super::worker::FIELD_MANAGER;
+
+/// Changes that come together are told together.
+const TOGETHER: Duration = Duration::from_millis(500);
+
+/// Kinds whose CRD was not there are looked for again after this time.
+const LOOK_AGAIN: Duration = Duration::from_secs(300);
+
+/// What the supervisor is started with.
+pub struct Supervisor {
+    /// What the tasks share.
+    pub shared: Arc<Shared>,
+    /// The plugin host.
+    pub host: Host,
+    /// Plugins that came with the binary.
+    pub built_in: Vec<Plugin>,
+    /// Built-in plugins that were refused.
+    pub refused: Vec<PluginStatus>,
+    /// Namespace of the controller.
+    pub namespace: String,
+    /// The controller's own pod, for events.
+    pub pod: Option<ObjectReference>,
+    /// Probes.
+    pub ready: Arc<Ready>,
+    /// Whether the readiness probe asks for a valid configuration.
+    pub strict: bool,
+    /// Up to so many namespaces pods are watched in each of them.
+    pub per_namespace: usize,
+}
+
+struct State {
+    configuration: Configuration,
+    external: External,
+    lanes: Lanes,
+    rules: Option<Arc<Rules>>,
+    round: u64,
+    /// Labels of all namespaces, for when the selector changes.
+    labels: BTreeMap<String, BTreeMap<String, String>>,
+    /// Status as it was written last, without times.
+    written: Option<Value>,
+    tell_at: Option<Instant>,
+    look_again: Instant,
+}
+
+impl Supervisor {
+    /// Runs until it is stopped.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut state = State {
+            configuration: Configuration::default(),
+            external: External::default(),
+            lanes: Lanes::new(self.per_namespace),
+            rules: None,
+            round: 0,
+            labels: BTreeMap::new(),
+            written: None,
+            tell_at: None,
+            look_again: Instant::now() + LOOK_AGAIN,
+        };
+        let client = || self.shared.client.clone();
+        let quick = (Duration::from_secs(1), Duration::from_secs(60));
+        let named = Settings { fields: Some(format!("metadata.name={CONFIG_NAME}")), backoff: quick, ..Settings::default() };
+        let configs = Resource::new(GROUP, VERSION, "aibomcontrollerconfigs", "AIBOMControllerConfig");
+        let mut configs = Watch::new(client(), configs, &Scope::Cluster, named);
+        let labelled = Settings { labels: Some(format!("{LABEL}=true")), page: 1, backoff: quick, ..Settings::default() };
+        let maps = Resource::new("", "v1", "configmaps", "ConfigMap");
+        let mut maps = Watch::new(client(), maps, &Scope::Namespace(self.namespace.clone()), labelled);
+        let metadata = Settings { accept: Accept::Metadata, page: 500, backoff: quick, ..Settings::default() };
+        let mut namespaces = Watch::new(client(), Resource::new("", "v1", "namespaces", "Namespace"), &Scope::Cluster, metadata);
+
+        // In this order: which plugins there are decides what the configuration may name, and both decide what is read.
+        self.read_first(&mut state, &mut configs, &mut maps, &mut namespaces, &stop).await;
+        let mut listed = Listed::default();
+        while !stop.is_cancelled() {
+            let tell_at = state.tell_at.unwrap_or_else(|| Instant::now() + LOOK_AGAIN);
+            let look_again = state.look_again;
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                event = configs.next() => self.config(&mut state, &mut listed, event).await,
+                event = maps.next() => self.map(&mut state, &mut listed, event).await,
+                event = namespaces.next() => self.namespace(&mut state, &mut listed, event).await,
+                () = sleep_until(look_again) => {
+                    state.look_again = Instant::now() + LOOK_AGAIN;
+                    let serving = self.shared.serving();
+                    state.lanes.fit(&self.shared, &serving).await;
+                    state.tell_soon();
+                }
+                () = sleep_until(tell_at), if state.tell_at.is_some() => {
+                    state.tell_at = None;
+                    self.tell_status(&mut state).await;
+                }
+                () = self.shared.kinds_changed.notified() => state.tell_soon(),
+            }
+        }
+        state.lanes.stop_all().await;
+    }
+
+    /// Reads plugins, configuration and namespaces once, before anything is looked at.
+    async fn read_first(&self, state: &mut State, configs: &mut Watch, maps: &mut Watch, namespaces: &mut Watch, stop: &CancellationToken) {
+        let mut listed = Listed::default();
+        let next = async |watch: &mut Watch| {
+            tokio::select! { () = stop.cancelled() => None, event = watch.next() => Some(event) }
+        };
+        while let Some(event) = next(maps).await {
+            let last = matches!(event, Event::Synced | Event::Failed(_));
+            self.put_map(state, &mut listed, event).await;
+            if last {
+                break;
+            }
+        }
+        self.missing_fields(state).await;
+        let mut object = None;
+        while let Some(event) = next(configs).await {
+            match event {
+                Event::Listed(found) => object = serde_json::from_str::<Value>(found.get()).ok(),
+                Event::Synced => break,
+                Event::Failed(failure) => {
+                    tracing::warn!(%failure, "the configuration could not be read; a controller that guessed would undo what an administrator wants");
+                }
+                _ => {}
+            }
+        }
+        if let Some(object) = &object {
+            state.configuration.restore(object);
+        }
+        self.put_config(state, object).await;
+        let mut listed = Listed::default();
+        while let Some(event) = next(namespaces).await {
+            let last = matches!(event, Event::Synced);
+            self.namespace(state, &mut listed, event).await;
+            if last {
+                break;
+            }
+        }
+    }
+
+    async fn config(&self, state: &mut State, listed: &mut Listed, event: Event) {
+        match event {
+            Event::Listing => listed.config = Some(None),
+            Event::Listed(object) => listed.config = Some(serde_json::from_str(object.get()).ok()),
+            Event::Synced => {
+                if let Some(object) = listed.config.take() {
+                    self.put_config(state, object).await;
+                }
+            }
+            Event::Applied(object) => {
+                let object: Option<Value> = serde_json::from_str(object.get()).ok();
+                // Our own status comes back as an event of the same generation.
+                let generation = |object: &Value| object.pointer("/metadata/generation").and_then(Value::as_i64);
+                let same = object.as_ref().and_then(generation) == state.configuration.generation() && state.configuration.exists();
+                if same {
+                    state.tell_soon();
+                } else {
+                    self.put_config(state, object).await;
+                }
+            }
+            Event::Deleted(_) => self.put_config(state, None).await,
+            Event::Failed(failure) => {
+                self.shared.metrics.watch_errors.with_label_values(&["AIBOMControllerConfig"]).inc();
+                tracing::warn!(%failure, "the configuration cannot be watched");
+            }
+        }
+    }
+
+    async fn put_config(&self, state: &mut State, object: Option<Value>) {
+        let known = self.known_kinds(state);
+        let before = state.configuration.effective().clone();
+        let (told, changed) = state.configuration.put(object, &known);
+        self.tell_all(state, told);
+        self.ready.configured.store(!self.strict || state.configuration.is_valid(), Ordering::Relaxed);
+        if changed || state.round == 0 {
+            self.renew(state, Some(&before)).await;
+        }
+        state.tell_soon();
+    }
+
+    async fn map(&self, state: &mut State, listed: &mut Listed, event: Event) {
+        if self.put_map(state, listed, event).await {
+            let known = self.known_kinds(state);
+            let (told, _) = state.configuration.again(&known);
+            self.tell_all(state, told);
+            self.renew(state, None).await;
+        }
+        state.tell_soon();
+    }
+
+    /// Takes over what a ConfigMap says; whether another set of plugins serves now.
+    async fn put_map(&self, state: &mut State, listed: &mut Listed, event: Event) -> bool {
+        match event {
+            Event::Listing => {
+                listed.maps = Some(BTreeSet::new());
+                false
+            }
+            Event::Listed(object) | Event::Applied(object) => {
+                let Ok(meta) = Meta::of(object.get()) else { return false };
+                if let Some(seen) = &mut listed.maps {
+                    seen.insert(meta.name.clone());
+                }
+                let map = ObjectReference {
+                    api_version: Some("v1".to_owned()),
+                    kind: Some("ConfigMap".to_owned()),
+                    namespace: Some(self.namespace.clone()),
+                    name: Some(meta.name.clone()),
+                    uid: Some(meta.uid.clone()),
+                    ..ObjectReference::default()
+                };
+                // Compiling takes its time, and must not take that of everybody else.
+                let change = tokio::task::block_in_place(|| state.external.put(&self.host, &meta, object.get()));
+                match change {
+                    Change::None => false,
+                    Change::Loaded { name, digest } => {
+                        let note = format!("the plugin {name} (sha256:{digest}) serves from now on");
+                        self.shared.events.tell(Type::Normal, "PluginLoaded", &note, map);
+                        true
+                    }
+                    Change::Rejected(rejected) => {
+                        let note = format!("the plugin {} was rejected, step {}: {}", rejected.name, rejected.step, rejected.message);
+                        tracing::warn!(plugin = rejected.name, step = rejected.step, "{}", rejected.message);
+                        self.shared.events.tell(Type::Warning, "PluginRejected", &note, map);
+                        false
+                    }
+                }
+            }
+            Event::Deleted(object) => {
+                let Ok(meta) = Meta::of(object.get()) else { return false };
+                state.external.remove(&meta.name).is_some()
+            }
+            Event::Synced => {
+                let gone = listed.maps.take().map(|seen| state.external.gone(&seen)).unwrap_or_default();
+                gone.iter().filter(|name| state.external.remove(name).is_some()).count() > 0
+            }
+            Event::Failed(failure) => {
+                self.shared.metrics.watch_errors.with_label_values(&["ConfigMap"]).inc();
+                tracing::warn!(%failure, "plugins in ConfigMaps cannot be watched");
+                false
+            }
+        }
+    }
+
+    async fn namespace(&self, state: &mut State, listed: &mut Listed, event: Event) {
+        match event {
+            Event::Listing => listed.namespaces = Some(HashSet::new()),
+            Event::Listed(object) | Event::Applied(object) => {
+                let Ok(meta) = Meta::of(object.get()) else { return };
+                let wanted = state.configuration.effective().namespaces.match_labels(&meta.labels);
+                let first = listed.namespaces.as_mut().map(|seen| seen.insert(meta.name.clone())).is_some();
+                state.labels.insert(meta.name.clone(), meta.labels);
+                self.opt(state, &meta.name, wanted, !first).await;
+            }
+            Event::Deleted(object) => {
+                let Ok(meta) = Meta::of(object.get()) else { return };
+                state.labels.remove(&meta.name);
+                self.opt(state, &meta.name, false, true).await;
+            }
+            Event::Synced => {
+                let Some(seen) = listed.namespaces.take() else { return };
+                let gone: Vec<String> = state.labels.keys().filter(|name| !seen.contains(*name)).cloned().collect();
+                for name in gone {
+                    state.labels.remove(&name);
+                    self.opt(state, &name, false, false).await;
+                }
+                let serving = self.shared.serving();
+                state.lanes.fit(&self.shared, &serving).await;
+            }
+            Event::Failed(failure) => {
+                self.shared.metrics.watch_errors.with_label_values(&["Namespace"]).inc();
+                tracing::warn!(%failure, "namespaces cannot be watched");
+            }
+        }
+    }
+
+    /// Opts a namespace in or out.
+    async fn opt(&self, state: &mut State, namespace: &str, wanted: bool, fit: bool) {
+        let touched = {
+            let mut world = self.shared.world();
+            if wanted {
+                if !world.opt_in(namespace) {
+                    return;
+                }
+                None
+            } else {
+                let Some(touched) = world.opt_out(namespace) else { return };
+                Some(touched)
+            }
+        };
+        tracing::info!(namespace, opted_in = wanted, "a namespace changed");
+        match touched {
+            Some(touched) => self.shared.look_at(touched),
+            None => state.lanes.tell(&Order::Namespace(namespace.to_owned())),
+        }
+        if fit {
+            let serving = self.shared.serving();
+            state.lanes.fit(&self.shared, &serving).await;
+        }
+    }
+
+    /// Kinds that can be read, whether or not they are.
+    fn known_kinds(&self, state: &State) -> BTreeSet<GroupKind> {
+        let external: Vec<Plugin> = state.external.plugins().map(|(plugin, _)| plugin).collect();
+        let kinds = self.built_in.iter().chain(&external).flat_map(|plugin| &plugin.description().kinds);
+        kinds.map(|kind| GroupKind::new(&kind.group, &kind.kind)).collect()
+    }
+
+    /// A new set of scrapers and rules, and what follows from it.
+    async fn renew(&self, state: &mut State, before: Option<&Effective>) {
+        let effective = Arc::new(state.configuration.effective().clone());
+        let first = state.round == 0;
+        let changed = before.map(|before| effective.changed_since(before)).unwrap_or_default();
+        if first || changed.contains(&Section::Runtimes) {
+            match serving::rules(&effective.runtimes) {
+                Ok(rules) => state.rules = rules,
+                // They were checked before they became effective.
+                Err(error) => tracing::error!(error, "the configured runtimes cannot be used; the earlier ones stay"),
+            }
+        }
+        let read_anew = first
+            || before.is_none()
+            || changed.iter().any(|section| matches!(section, Section::Runtimes | Section::Plugins | Section::ImagePatterns));
+        if read_anew {
+            state.round += 1;
+        }
+        let plugins: Vec<Allowed> = self.built_in.iter().map(|plugin| (plugin.clone(), None)).chain(state.external.plugins()).collect();
+        let serving = Arc::new(Serving::new(state.round, plugins, Arc::clone(&effective), state.rules.clone()));
+        self.shared.serving.send_replace(Arc::clone(&serving));
+        crate::logging::set_level(effective.logging.level.as_str());
+        if first {
+            return;
+        }
+        if changed.contains(&Section::NamespaceSelector) {
+            let labels: Vec<(String, bool)> =
+                state.labels.iter().map(|(name, labels)| (name.clone(), effective.namespaces.match_labels(labels))).collect();
+            for (name, wanted) in labels {
+                self.opt(state, &name, wanted, false).await;
+            }
+        }
+        state.lanes.fit(&self.shared, &serving).await;
+        if read_anew {
+            state.lanes.tell(&Order::Again);
+        }
+        if changed.contains(&Section::BomGeneration) || changed.contains(&Section::WorkloadKinds) || changed.contains(&Section::Plugins) {
+            let everything = self.shared.world().everything();
+            self.shared.look_at(everything);
+        }
+    }
+
+    fn tell_all(&self, state: &State, told: Vec<Told>) {
+        let object = ObjectReference {
+            api_version: Some(format!("{GROUP}/{VERSION}")),
+            kind: Some("AIBOMControllerConfig".to_owned()),
+            name: Some(CONFIG_NAME.to_owned()),
+            uid: state.configuration.uid().map(str::to_owned),
+            ..ObjectReference::default()
+        };
+        for told in told {
+            if let Some(result) = told.result {
+                self.shared.metrics.config_reloads.with_label_values(&[result]).inc();
+            }
+            let type_ = if told.good { Type::Normal } else { Type::Warning };
+            if told.good {
+                tracing::info!(reason = told.reason, "{}", told.note);
+            } else {
+                tracing::warn!(reason = told.reason, "{}", told.note);
+            }
+            let regarding = if told.about_object { Some(object.clone()) } else { self.pod.clone() };
+            if let Some(regarding) = regarding {
+                self.shared.events.tell(type_, told.reason, &told.note, regarding);
+            }
+        }
+    }
+
+    async fn missing_fields(&self, state: &mut State) {
+        match schema::missing_fields(&self.shared.client).await {
+            Ok(fields) => state.configuration.set_missing_fields(fields),
+            Err(failure) => tracing::warn!(%failure, "the served definitions could not be compared with ours"),
+        }
+    }
+
+    /// Writes the status of the configuration when it says something else than what was written.
+    async fn tell_status(&self, state: &mut State) {
+        if !state.configuration.exists() || self.shared.term.left().is_none() {
+            return;
+        }
+        let now = Time(Timestamp::now());
+        let status = self.status(state, &now);
+        let wanted = plain(&status);
+        let stored: Option<AibomControllerConfigStatus> =
+            state.configuration.stored_status().and_then(|status| serde_json::from_value(status.clone()).ok());
+        let written = state.written.clone().or_else(|| stored.map(|stored| plain(&stored)));
+        if written.as_ref() == Some(&wanted) {
+            state.written = written;
+            return;
+        }
+        let body = json!({ "apiVersion": format!("{GROUP}/{VERSION}"), "kind": "AIBOMControllerConfig", "metadata": { "name": CONFIG_NAME }, "status": &status });
+        let api: Api<aibom_api::config::AibomControllerConfig> = Api::all(self.shared.client.inner().clone());
+        let params = PatchParams::apply(FIELD_MANAGER).force();
+        match tokio::time::timeout(Duration::from_secs(10), api.patch_status(CONFIG_NAME, &params, &Patch::Apply(body))).await {
+            Ok(Ok(_)) => state.written = Some(wanted),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the status of the configuration could not be written");
+                state.tell_at = Some(Instant::now() + Duration::from_secs(30));
+            }
+            Err(_) => state.tell_at = Some(Instant::now() + Duration::from_secs(30)),
+        }
+    }
+
+    fn status(&self, state: &State, now: &Time) -> AibomControllerConfigStatus {
+        let configuration = &state.configuration;
+        let stored: AibomControllerConfigStatus =
+            configuration.stored_status().and_then(|status| serde_json::from_value(status.clone()).ok()).unwrap_or_default();
+        let serving = self.shared.serving();
+        let kinds = self.kinds(&serving, &stored, now);
+        let unhealthy: Vec<String> = kinds
+            .iter()
+            .filter(|kind| kind.health.as_deref() == Some("Unhealthy"))
+            .map(|kind| format!("{}: {}", GroupKind::new(&kind.group, &kind.kind), kind.cause.as_deref().unwrap_or("unknown")))
+            .collect();
+        let mut all = stored.conditions.clone();
+        for wanted in configuration.conditions(&unhealthy) {
+            conditions::set(&mut all, &wanted, now);
+        }
+        AibomControllerConfigStatus {
+            conditions: all,
+            observed_generation: configuration.generation(),
+            last_loaded_at: if configuration.is_valid() && stored.observed_generation != configuration.generation() {
+                Some(now.clone())
+            } else {
+                stored.last_loaded_at.clone().or_else(|| configuration.is_valid().then(|| now.clone()))
+            },
+            effective_configuration: Some(configuration.effective().to_spec()),
+            effective_configuration_hash: Some(configuration.effective().hash()),
+            kinds,
+            plugins: self.plugins(state, &serving),
+        }
+    }
+
+    fn kinds(&self, serving: &Serving, stored: &AibomControllerConfigStatus, now: &Time) -> Vec<KindStatus> {
+        let world = self.shared.world();
+        let mut kinds = Vec::new();
+        for (kind, lane, objects) in world.kinds() {
+            let Some(plugin) = serving.catalogue.plugin_of(&kind.group, &kind.kind) else { continue };
+            let health = match (lane.failing, lane.synced, objects) {
+                (true, ..) => "Unhealthy",
+                (false, false, _) => "Unknown",
+                (false, true, 0) => "Unproven",
+                (false, true, _) => "Healthy",
+            };
+            let known = stored.kinds.iter().find(|known| known.group == kind.group && known.kind == kind.kind);
+            let same = known.filter(|known| known.health.as_deref() == Some(health));
+            kinds.push(KindStatus {
+                group: kind.group.clone(),
+                kind: kind.kind.clone(),
+                version: world.resource(&kind).map(|resource| resource.version.clone()),
+                state: Some("Ready".to_owned()),
+                health: Some(health.to_owned()),
+                cause: lane.cause.map(|cause| cause.as_str().to_owned()),
+                message: None,
+                since: Some(same.and_then(|known| known.since.clone()).unwrap_or_else(|| now.clone())),
+                objects: Some(i64::try_from(objects).unwrap_or(i64::MAX)),
+                plugin: Some(plugin.description().name.clone()),
+                plugin_digest: Some(format!("sha256:{}", plugin.digest())),
+            });
+        }
+        kinds
+    }
+
+    fn plugins(&self, state: &State, serving: &Serving) -> Vec<PluginStatus> {
+        let serves = |plugin: &Plugin| serving.effective.uses_plugin(&plugin.description().name);
+        let built_in = self.built_in.iter().map(|plugin| {
+            let description = plugin.description();
+            PluginStatus {
+                name: description.name.clone(),
+                source: Some("BuiltIn".to_owned()),
+                state: Some(if serves(plugin) { "Serving" } else { "Disabled" }.to_owned()),
+                version: Some(description.version.clone()),
+                digest: Some(format!("sha256:{}", plugin.digest())),
+                kinds: description.kinds.iter().map(|kind| GroupKind::new(&kind.group, &kind.kind).to_string()).collect(),
+                ..PluginStatus::default()
+            }
+        });
+        let mut all: Vec<PluginStatus> = built_in.chain(self.refused.iter().cloned()).collect();
+        for status in state.external.status(serves) {
+            // A plugin from outside may have the name of a built-in one; the list is kept by name.
+            all.retain(|known| known.name != status.name);
+            all.push(status);
+        }
+        all.sort_by(|left, right| left.name.cmp(&right.name));
+        self.shared.metrics.plugins.reset();
+        for plugin in &all {
+            self.shared.metrics.plugins.with_label_values(&[&plugin.name, plugin.state.as_deref().unwrap_or_default()]).set(1);
+        }
+        all
+    }
+}
+
+/// What lists that are under way have told up to now.
+#[derive(Default)]
+struct Listed {
+    config: Option<Option<Value>>,
+    maps: Option<BTreeSet<String>>,
+    namespaces: Option<HashSet<String>>,
+}
+
+impl State {
+    fn tell_soon(&mut self) {
+        self.tell_at.get_or_insert_with(|| Instant::now() + TOGETHER);
+    }
+}
+
+/// A status without what changes by itself: times and counts.
+fn plain(status: &AibomControllerConfigStatus) -> Value {
+    let mut status = status.clone();
+    status.last_loaded_at = None;
+    for condition in &mut status.conditions {
+        condition.last_transition_time = Time(Timestamp::UNIX_EPOCH);
+    }
+    for kind in &mut status.kinds {
+        (kind.since, kind.objects) = (None, None);
+    }
+    for plugin in &mut status.plugins {
+        plugin.since = None;
+    }
+    serde_json::to_value(status).unwrap_or_default()
+}

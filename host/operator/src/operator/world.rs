@@ -1,0 +1,377 @@
+//! What the controller knows: workloads and their facts, who owns whom, pods, and the AIBOMs that are stored. Facts and flat records only,
+//! never an object as it came.
+//!
+//! Everything here is pure: events are applied and answered with the keys whose AIBOM has to be looked at again, see [`Touched`].
+
+mod ownership;
+pub mod pods;
+pub mod stored;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use aibom_api::kinds::GroupKind;
+use aibom_facts::inventory::Inventory;
+use aibom_watch::{Cause, Resource, Scope};
+
+use ownership::Ownership;
+use pods::{Digests, Pod, Pods};
+use stored::Stored;
+
+/// A workload by its kind and name. The version of its kind is no part of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// Kind.
+    pub kind: Arc<GroupKind>,
+    /// Namespace.
+    pub namespace: Arc<str>,
+    /// Name.
+    pub name: Arc<str>,
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
+    }
+}
+
+/// The keys of workloads that an event touched.
+pub type Touched = BTreeSet<Key>;
+
+/// An object of a tracked kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workload {
+    /// UID.
+    pub uid: Arc<str>,
+    /// UID of its controller, if it has one.
+    pub owner: Option<Arc<str>>,
+    /// `group/version` under which the scraper knows the kind first; what an AIBOM names.
+    pub api_version: Arc<str>,
+    /// SHA-256 of what the scraper saw.
+    pub view: [u8; 32],
+    /// Which rules and scrapers made `state`. A workload of another round has to be read again.
+    pub round: u64,
+    /// What it is.
+    pub state: State,
+}
+
+/// What a workload is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It has to do with AI.
+    Ai(Facts),
+    /// It has not, as far as it could be read.
+    NotAi,
+    /// Not read: its controller is of a tracked kind and speaks for it.
+    Owned,
+    /// Not read: nobody reads its kind, and only whom it belongs to is of interest.
+    Unread,
+    /// It could not be read.
+    Failed {
+        /// Why, for people.
+        reason: Box<str>,
+        /// What it was before, when it was read last.
+        before: Option<Facts>,
+    },
+}
+
+/// Facts about a workload, packed: an inventory takes ten times the room of its text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Facts(Box<[u8]>);
+
+impl fmt::Debug for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Facts({} bytes)", self.0.len())
+    }
+}
+
+impl Facts {
+    /// Packs an inventory. None when it cannot be written, which no inventory should be.
+    pub fn pack(inventory: &Inventory) -> Option<Self> {
+        serde_json::to_vec(inventory).ok().map(|bytes| Self(bytes.into_boxed_slice()))
+    }
+
+    /// The inventory.
+    pub fn unpack(&self) -> Option<Inventory> {
+        serde_json::from_slice(&self.0).ok()
+    }
+}
+
+/// How the watch of a kind in a scope is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lane {
+    /// A complete list was read.
+    pub synced: bool,
+    /// The last thing it said was a failure.
+    pub failing: bool,
+    /// Why, if it was.
+    pub cause: Option<Cause>,
+}
+
+/// Everything the controller knows.
+#[derive(Debug, Default)]
+pub struct World {
+    namespaces: HashSet<Arc<str>>,
+    lanes: HashMap<Arc<GroupKind>, HashMap<Scope, Lane>>,
+    resources: HashMap<Arc<GroupKind>, Resource>,
+    workloads: HashMap<Key, Workload>,
+    owners: Ownership,
+    pods: Pods,
+    stored: HashMap<(Arc<str>, Arc<str>), Stored>,
+}
+
+impl World {
+    /// Nothing is known.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    // Namespaces.
+
+    /// Whether workloads of a namespace are looked at.
+    pub fn in_scope(&self, namespace: &str) -> bool {
+        self.namespaces.contains(namespace)
+    }
+
+    /// Namespaces that are looked at.
+    pub fn namespaces(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.namespaces.iter()
+    }
+
+    /// Opts a namespace in; false when it was already.
+    pub fn opt_in(&mut self, namespace: &str) -> bool {
+        !self.namespaces.contains(namespace) && self.namespaces.insert(Arc::from(namespace))
+    }
+
+    /// Opts a namespace out, and forgets all that was known of it but the AIBOMs, which are now to be taken away.
+    pub fn opt_out(&mut self, namespace: &str) -> Option<Touched> {
+        self.namespaces.remove(namespace).then(|| {
+            let mut touched = self.remove_where(|key| &*key.namespace == namespace);
+            self.pods.remove_namespace(namespace);
+            touched.extend(self.stored_keys(|stored_namespace, _| stored_namespace == namespace));
+            touched
+        })
+    }
+
+    // Kinds.
+
+    /// Whether a kind is looked at.
+    pub fn is_tracked(&self, group: &str, kind: &str) -> bool {
+        // A borrowed key of two parts would need a type of its own; there are a dozen kinds.
+        self.lanes.keys().any(|known| known.group == group && known.kind == kind)
+    }
+
+    /// A watch of a kind begins, or says how it is.
+    pub fn set_lane(&mut self, kind: &Arc<GroupKind>, resource: &Resource, scope: &Scope, lane: Lane) {
+        self.lanes.entry(Arc::clone(kind)).or_default().insert(scope.clone(), lane);
+        self.resources.insert(Arc::clone(kind), resource.clone());
+    }
+
+    /// Where objects of a kind are read.
+    pub fn resource(&self, kind: &GroupKind) -> Option<&Resource> {
+        self.resources.get(kind)
+    }
+
+    /// A watch of a kind was ended. What it told of is known no more, unless another one tells of it (`covered`). AIBOMs stay unless
+    /// something else takes them away.
+    pub fn end_lane(&mut self, kind: &Arc<GroupKind>, scope: &Scope, covered: bool) -> Touched {
+        if let Some(lanes) = self.lanes.get_mut(kind) {
+            lanes.remove(scope);
+            if lanes.is_empty() {
+                self.lanes.remove(kind);
+            }
+        }
+        if covered {
+            return Touched::new();
+        }
+        let mut touched = self.remove_where(|key| key.kind == *kind && covers(scope, &key.namespace));
+        touched.extend(self.stored_keys(|namespace, stored| {
+            covers(scope, namespace) && stored.workload.as_ref().is_some_and(|key| key.kind == *kind)
+        }));
+        touched
+    }
+
+    /// How the watch is doing that tells of objects of a kind in a namespace.
+    pub fn lane(&self, kind: &GroupKind, namespace: &str) -> Option<Lane> {
+        self.lanes.get(kind)?.iter().find(|(scope, _)| covers(scope, namespace)).map(|(_, lane)| *lane)
+    }
+
+    /// How the watches of each kind are doing, and how many workloads they have.
+    pub fn kinds(&self) -> Vec<(Arc<GroupKind>, Lane, usize)> {
+        let mut counts: HashMap<&Arc<GroupKind>, usize> = HashMap::new();
+        for key in self.workloads.keys() {
+            *counts.entry(&key.kind).or_default() += 1;
+        }
+        let mut kinds: Vec<_> = self
+            .lanes
+            .iter()
+            .map(|(kind, lanes)| {
+                let lane = Lane {
+                    synced: lanes.values().all(|lane| lane.synced),
+                    failing: lanes.values().any(|lane| lane.failing),
+                    cause: lanes.values().find_map(|lane| lane.cause),
+                };
+                (Arc::clone(kind), lane, counts.get(kind).copied().unwrap_or(0))
+            })
+            .collect();
+        kinds.sort_by(|left, right| left.0.cmp(&right.0));
+        kinds
+    }
+
+    // Workloads.
+
+    /// A workload.
+    pub fn workload(&self, key: &Key) -> Option<&Workload> {
+        self.workloads.get(key)
+    }
+
+    /// All workloads.
+    pub fn workloads(&self) -> impl Iterator<Item = (&Key, &Workload)> {
+        self.workloads.iter()
+    }
+
+    /// A workload is there. Its key, and those of workloads that it belonged to or belongs to, are touched when anything about it is
+    /// new.
+    pub fn put(&mut self, key: &Key, workload: Workload) -> Touched {
+        let before = self.workloads.get(key);
+        if before == Some(&workload) {
+            return Touched::new();
+        }
+        let mut touched = Touched::from([key.clone()]);
+        let moved = before.is_none_or(|before| before.uid != workload.uid || before.owner != workload.owner);
+        if let Some(before) = before.filter(|_| moved).cloned() {
+            touched.extend(self.root_of(&before.uid));
+            self.owners.remove(&before.uid);
+        }
+        if moved {
+            self.owners.put(Arc::clone(&workload.uid), key.clone(), workload.owner.clone());
+            touched.extend(self.root_of(&workload.uid));
+        }
+        self.workloads.insert(key.clone(), workload);
+        touched
+    }
+
+    /// A workload is gone.
+    pub fn remove(&mut self, key: &Key) -> Touched {
+        let Some(workload) = self.workloads.remove(key) else { return Touched::new() };
+        let mut touched = Touched::from([key.clone()]);
+        touched.extend(self.root_of(&workload.uid));
+        self.owners.remove(&workload.uid);
+        touched
+    }
+
+    /// A complete list of a kind was read: what is not in it is gone. So are AIBOMs of workloads that went while nobody looked.
+    pub fn retain(&mut self, kind: &Arc<GroupKind>, scope: &Scope, seen: &HashSet<Key>) -> Touched {
+        let mut touched = self.remove_where(|key| key.kind == *kind && covers(scope, &key.namespace) && !seen.contains(key));
+        touched.extend(self.stored_keys(|namespace, stored| {
+            covers(scope, namespace) && stored.workload.as_ref().is_some_and(|key| key.kind == *kind && !seen.contains(key))
+        }));
+        touched
+    }
+
+    fn remove_where(&mut self, gone: impl Fn(&Key) -> bool) -> Touched {
+        let keys: Vec<Key> = self.workloads.keys().filter(|key| gone(key)).cloned().collect();
+        keys.iter().flat_map(|key| self.remove(key)).collect()
+    }
+
+    /// Keys of all workloads that have to do with AI, and of all AIBOMs.
+    pub fn everything(&self) -> Touched {
+        let ai = self.workloads.iter().filter(|(_, workload)| !matches!(workload.state, State::NotAi | State::Owned | State::Unread));
+        ai.map(|(key, _)| key.clone()).chain(self.stored_keys(|_, _| true)).collect()
+    }
+
+    // Ownership and digests.
+
+    /// The topmost tracked workload above an object, itself included.
+    pub fn root_of(&self, uid: &str) -> Option<Key> {
+        self.owners.root_of(uid).cloned()
+    }
+
+    /// The controller of a workload, if it is a workload that is known.
+    pub fn owner_of(&self, workload: &Workload) -> Option<(&Key, &Workload)> {
+        let key = self.owners.key_of(workload.owner.as_ref()?)?;
+        Some((key, self.workloads.get(key)?))
+    }
+
+    /// A pod is there. Touches the workload that it belongs to when its images are others than before.
+    pub fn put_pod(&mut self, uid: &str, pod: Pod) -> Touched {
+        let owner = pod.owner.clone();
+        if !self.pods.put(uid, pod) {
+            return Touched::new();
+        }
+        self.root_of(uid).or_else(|| self.root_of(owner.as_deref()?)).into_iter().collect()
+    }
+
+    /// A pod is gone.
+    pub fn remove_pod(&mut self, uid: &str) -> Touched {
+        let Some(pod) = self.pods.remove(uid) else { return Touched::new() };
+        pod.owner.as_deref().and_then(|owner| self.root_of(owner)).into_iter().collect()
+    }
+
+    /// Of the pods of a scope only these are there.
+    pub fn retain_pods(&mut self, scope: &Scope, seen: &HashSet<Arc<str>>) -> Touched {
+        let gone: Vec<Arc<str>> = self.pods.uids(|pod| covers(scope, &pod.namespace)).filter(|uid| !seen.contains(uid)).cloned().collect();
+        gone.iter().flat_map(|uid| self.remove_pod(uid)).collect()
+    }
+
+    /// Pods that are known.
+    pub fn pod_count(&self) -> usize {
+        self.pods.len()
+    }
+
+    /// The digests that the pods of a workload run, its own pod included.
+    pub fn digests(&self, workload: &Workload) -> Digests {
+        let mut digests = Digests::default();
+        for uid in self.owners.closure(&workload.uid) {
+            self.pods.digests_of(&uid, &mut digests);
+        }
+        digests
+    }
+
+    // AIBOMs.
+
+    /// The AIBOM of this name.
+    pub fn stored(&self, namespace: &str, name: &str) -> Option<&Stored> {
+        // The key is made of two texts; asking with borrowed ones would need a type of its own.
+        self.stored.get(&(Arc::from(namespace), Arc::from(name)))
+    }
+
+    /// An AIBOM is stored.
+    pub fn put_stored(&mut self, namespace: &str, name: &str, stored: Stored) {
+        self.stored.insert((Arc::from(namespace), Arc::from(name)), stored);
+    }
+
+    /// An AIBOM is gone; it as it was.
+    pub fn remove_stored(&mut self, namespace: &str, name: &str) -> Option<Stored> {
+        self.stored.remove(&(Arc::from(namespace), Arc::from(name)))
+    }
+
+    /// All AIBOMs, as namespace, name and what is known.
+    pub fn all_stored(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>, &Stored)> {
+        self.stored.iter().map(|((namespace, name), stored)| (namespace, name, stored))
+    }
+
+    /// Changes what is known of an AIBOM.
+    pub fn stored_mut(&mut self, namespace: &str, name: &str) -> Option<&mut Stored> {
+        self.stored.get_mut(&(Arc::from(namespace), Arc::from(name)))
+    }
+
+    fn stored_keys(&self, wanted: impl Fn(&str, &Stored) -> bool) -> Touched {
+        self.stored
+            .iter()
+            .filter(|((namespace, _), stored)| wanted(namespace, stored))
+            .filter_map(|(_, stored)| stored.workload.clone())
+            .collect()
+    }
+}
+
+fn covers(scope: &Scope, namespace: &str) -> bool {
+    match scope {
+        Scope::Cluster => true,
+        Scope::Namespace(own) => own == namespace,
+    }
+}
+
+#[cfg(test)]
+mod tests;

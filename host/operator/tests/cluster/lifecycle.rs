@@ -1,0 +1,103 @@
+//! From a workload to its AIBOM and back.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::stage::{A_WHILE, Stage, condition, deployment, document, models};
+
+const NAME: &str = "apps-deployment-chat";
+
+#[test]
+fn an_aibom_follows_its_workload_through_its_life() {
+    let stage = Stage::new();
+    stage.team("demo");
+    stage.plane.create_namespace("other", &[]).unwrap();
+    let operator = stage.running(&[]);
+
+    // Created, within two seconds; what the measuring itself takes is part of it.
+    let started = Instant::now();
+    stage.serve("demo", "chat", "acme/quill-7b");
+    let aibom = stage.wait_aibom("demo", NAME, "its model", |aibom| models(aibom) == ["acme/quill-7b"]);
+    let took = started.elapsed();
+    println!("from kubectl apply to the AIBOM: {took:?}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    assert_eq!(condition(&aibom["status"], "Ready")["status"], "True");
+    assert_eq!(aibom["status"]["summary"]["runtime"]["name"], "vllm");
+    assert_eq!(aibom["metadata"]["labels"]["aibom.k8saibom.dev/category"], "inference");
+    let owner = &aibom["metadata"]["ownerReferences"][0];
+    assert_eq!((owner["kind"].as_str(), owner["controller"].as_bool()), (Some("Deployment"), Some(true)));
+    let first = document(&aibom);
+    assert_eq!((first["specVersion"].as_str(), first["version"].as_u64()), (Some("1.6"), Some(1)));
+
+    // What is not opted in, and what has nothing to do with AI, has none.
+    stage.serve("other", "chat", "acme/quill-7b");
+    let mut web = deployment("demo", "web", "x", 0);
+    web["spec"]["template"]["spec"]["containers"] = json!([{ "name": "web", "image": "nginx:1.27" }]);
+    stage.plane.apply(&web.to_string()).unwrap();
+
+    // Changed: the next version of the same document.
+    stage.serve("demo", "chat", "acme/quill-13b");
+    let aibom = stage.wait_aibom("demo", NAME, "its new model", |aibom| models(aibom) == ["acme/quill-13b"]);
+    let second = document(&aibom);
+    assert_eq!((second["version"].as_u64(), &second["serialNumber"]), (Some(2), &first["serialNumber"]));
+    std::thread::sleep(A_WHILE);
+    assert!(stage.aiboms("other").is_empty() && stage.aiboms("demo").len() == 1);
+
+    // Opted out and in again.
+    stage.plane.kubectl(&["label", "namespace", "demo", "aibom.k8saibom.dev/enabled-"]).unwrap();
+    stage.wait_gone("demo", NAME);
+    stage.plane.kubectl(&["label", "namespace", "demo", "aibom.k8saibom.dev/enabled=true"]).unwrap();
+    let aibom = stage.wait_aibom("demo", NAME, "opted in again", |aibom| !models(aibom).is_empty());
+
+    // Made anew under its name: another workload, and so another document.
+    stage.plane.kubectl(&["delete", "deployment", "chat", "-n", "demo", "--cascade=orphan"]).unwrap();
+    stage.serve("demo", "chat", "acme/quill-13b");
+    let uid = stage.plane.get_json(&["get", "deployment", "chat", "-n", "demo"]).unwrap()["metadata"]["uid"].clone();
+    assert_ne!(uid, aibom["metadata"]["ownerReferences"][0]["uid"]);
+    let aibom = stage.wait_aibom("demo", NAME, "its new owner", |aibom| aibom["metadata"]["ownerReferences"][0]["uid"] == uid);
+    assert_eq!(aibom["metadata"]["ownerReferences"].as_array().unwrap().len(), 1);
+
+    // Deleted.
+    stage.plane.kubectl(&["delete", "deployment", "chat", "-n", "demo"]).unwrap();
+    stage.wait_gone("demo", NAME);
+    assert!(operator.process.is_running().unwrap(), "{}", operator.process.log_tail(20));
+}
+
+#[test]
+fn pods_and_replica_sets_of_a_deployment_have_no_aiboms_and_give_it_their_digests() {
+    let stage = Stage::new();
+    stage.team("demo");
+    let _operator = stage.running(&[]);
+    stage.plane.apply(&deployment("demo", "chat", "acme/quill-7b", 2).to_string()).unwrap();
+    let pods = stage
+        .plane
+        .wait_for(&["get", "pods", "-n", "demo"], crate::stage::SOON, |list| {
+            let items = list["items"].as_array()?;
+            (items.len() == 2).then(|| items.iter().map(|pod| pod["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>())
+        })
+        .unwrap();
+    let digest = format!("sha256:{}", "ab".repeat(32));
+    let id = format!("docker.io/vllm/vllm-openai@{digest}");
+    for pod in &pods {
+        stage.plane.set_pod_status("demo", pod, &[("server", "vllm/vllm-openai:v0.9.1", &id)]).unwrap();
+    }
+    stage.wait_aibom("demo", NAME, "the digest of its pods", |aibom| {
+        aibom["status"]["bomDocument"]["inline"]["data"].is_string() && document(aibom).to_string().contains(&digest)
+    });
+    // A pod of its own is a workload of its own.
+    stage
+        .plane
+        .apply(
+            &json!({
+                "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "lone", "namespace": "demo" },
+                "spec": { "containers": [{ "name": "server", "image": "vllm/vllm-openai:v0.9.1", "args": ["--model", "acme/pen-1b"] }] },
+            })
+            .to_string(),
+        )
+        .unwrap();
+    stage.wait_aibom("demo", "pod-lone", "its model", |aibom| models(aibom) == ["acme/pen-1b"]);
+    std::thread::sleep(A_WHILE);
+    let names: Vec<String> = stage.aiboms("demo").iter().map(|aibom| aibom["metadata"]["name"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(names, [NAME, "pod-lone"]);
+}

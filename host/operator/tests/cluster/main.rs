@@ -1,0 +1,15 @@
+//! The operator on a real API server: each test has a control plane of its own, since the configuration of the operator is one for the
+//! whole cluster.
+//!
+//! The operator runs as a process with exactly the rights that the chart gives to its ServiceAccount. The audit log of the API server
+//! says what it asked and wrote.
+
+#![allow(clippy::unwrap_used, reason = "a failed test may panic anywhere")]
+
+mod configuration;
+mod leadership;
+mod lifecycle;
+mod plugins;
+mod stage;
+mod tampering;
+mod writes;

@@ -1,0 +1,106 @@
+//! Requests with a bound on time.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_util::io::AsyncBufRead;
+use http::Request;
+use serde::de::DeserializeOwned;
+
+use crate::failure::{Cause, Failure};
+
+/// In which form objects are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Accept {
+    /// As they are.
+    #[default]
+    Whole,
+    /// `metadata` only, which the server cuts out.
+    Metadata,
+}
+
+impl Accept {
+    fn header(self, list: bool) -> &'static str {
+        match (self, list) {
+            (Self::Whole, _) => "application/json",
+            (Self::Metadata, false) => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+            (Self::Metadata, true) => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        }
+    }
+}
+
+/// A body that is read line by line.
+pub(crate) type Lines = Pin<Box<dyn AsyncBufRead + Send>>;
+
+/// A client of the API in which no request waits for ever. What it wraps must not retry by itself, since failures would be hidden.
+#[derive(Clone)]
+pub struct Client {
+    client: kube::Client,
+    timeout: Duration,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// Wraps a client; `timeout` is for each request.
+    pub fn new(client: kube::Client, timeout: Duration) -> Self {
+        Self { client, timeout }
+    }
+
+    /// The client inside.
+    pub fn inner(&self) -> &kube::Client {
+        &self.client
+    }
+
+    /// The text of an object.
+    ///
+    /// # Errors
+    /// How the request failed.
+    pub async fn get_text(&self, path: &str, accept: Accept) -> Result<String, Failure> {
+        self.text(request(path, accept.header(false))?).await
+    }
+
+    /// An object read into a type.
+    ///
+    /// # Errors
+    /// How the request failed, or that the answer is of another shape.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        let text = self.get_text(path, Accept::Whole).await?;
+        serde_json::from_str(&text).map_err(|error| Failure::new(Cause::Decode, error.to_string()))
+    }
+
+    pub(crate) async fn list_text(&self, path: &str, accept: Accept) -> Result<String, Failure> {
+        self.text(request(path, accept.header(true))?).await
+    }
+
+    async fn text(&self, request: Request<Vec<u8>>) -> Result<String, Failure> {
+        self.bounded(self.client.request_text(request)).await
+    }
+
+    pub(crate) async fn stream(
+        &self,
+        path: &str,
+        accept: Accept,
+    ) -> Result<Lines, Failure> {
+        let stream = self.bounded(self.client.request_stream(request(path, accept.header(false))?)).await?;
+        Ok(Box::pin(stream))
+    }
+
+    async fn bounded<T>(&self, call: impl Future<Output = kube::Result<T>>) -> Result<T, Failure> {
+        match tokio::time::timeout(self.timeout, call).await {
+            Ok(answer) => answer.map_err(Failure::from),
+            Err(_) => Err(Failure::new(Cause::Timeout, format!("no answer within {} s", self.timeout.as_secs()))),
+        }
+    }
+}
+
+fn request(path: &str, accept: &str) -> Result<Request<Vec<u8>>, Failure> {
+    Request::get(path)
+        .header(http::header::ACCEPT, accept)
+        .body(Vec::new())
+        .map_err(|error| Failure::new(Cause::Decode, format!("no request can be made for {path}: {error}")))
+}

@@ -1,0 +1,134 @@
+//! The metadata of objects that a controller works by.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use crate::resource::Resource;
+
+/// What is read of `metadata`. Everything else, such as managed fields, is passed over.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Meta {
+    /// Name.
+    pub name: String,
+    /// Namespace; empty for an object without one.
+    pub namespace: String,
+    /// UID.
+    pub uid: String,
+    /// Version of the object, for comparing for equality only.
+    pub resource_version: String,
+    /// Generation of the specification.
+    pub generation: Option<i64>,
+    /// Owners.
+    pub owner_references: Vec<Owner>,
+    /// Labels.
+    pub labels: BTreeMap<String, String>,
+    /// When it was asked to go, if it was.
+    pub deletion_timestamp: Option<String>,
+}
+
+/// An owner of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Owner {
+    /// Group and version.
+    pub api_version: String,
+    /// Kind.
+    pub kind: String,
+    /// Name.
+    pub name: String,
+    /// UID.
+    pub uid: String,
+    /// Whether it is the one that controls the object.
+    pub controller: Option<bool>,
+}
+
+impl Owner {
+    /// API group; empty for the core group.
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+}
+
+impl Meta {
+    /// Reads the metadata of an object.
+    ///
+    /// # Errors
+    /// The text is no JSON object with a `metadata` of the right shape.
+    pub fn of(object: &str) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Object {
+            #[serde(default)]
+            metadata: Meta,
+        }
+        serde_json::from_str::<Object>(object).map(|object| object.metadata)
+    }
+
+    /// The owner that controls the object. Of several that claim to, none is.
+    pub fn controller(&self) -> Option<&Owner> {
+        let mut controllers = self.owner_references.iter().filter(|owner| owner.controller == Some(true));
+        controllers.next().filter(|_| controllers.next().is_none())
+    }
+}
+
+/// An object with its `kind` and `apiVersion`. Items of lists of the built-in kinds come without them, and whoever reads an object by
+/// its kind needs them.
+///
+/// # Errors
+/// The text is no JSON object.
+pub fn with_type(object: Box<RawValue>, resource: &Resource) -> Result<Box<RawValue>, serde_json::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Type {
+        kind: Option<IgnoredAny>,
+        api_version: Option<IgnoredAny>,
+    }
+    let text = object.get();
+    let known: Type = serde_json::from_str(text)?;
+    if known.kind.is_some() && known.api_version.is_some() {
+        return Ok(object);
+    }
+    let body = text.trim_start().strip_prefix('{').unwrap_or_default().trim_start();
+    let comma = if body.starts_with('}') { "" } else { "," };
+    // Duplicates would make the object unreadable, and one without the other is nothing that a server sends.
+    if known.kind.is_some() || known.api_version.is_some() {
+        return Ok(object);
+    }
+    RawValue::from_string(format!(r#"{{"kind":"{}","apiVersion":"{}"{comma}{body}"#, resource.kind, resource.api_version()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_read_and_the_rest_passed_over() {
+        let text = r#"{"spec":{"metadata":1},"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7","generation":2,
+            "managedFields":[{"x":1}],"ownerReferences":[{"apiVersion":"example.com/v1","kind":"Widget","name":"w","uid":"o","controller":true}]}}"#;
+        let meta = Meta::of(text).unwrap();
+        assert_eq!((&*meta.name, &*meta.uid, meta.generation), ("a", "u", Some(2)));
+        let owner = meta.controller().unwrap();
+        assert_eq!((owner.group(), &*owner.uid), ("example.com", "o"));
+        assert!(Meta::of("[]").is_err() && Meta::of(r#"{"metadata":{"name":5}}"#).is_err());
+    }
+
+    #[test]
+    fn of_two_controllers_none_is_the_controller() {
+        let owner = |uid: &str| Owner { uid: uid.to_owned(), controller: Some(true), ..Owner::default() };
+        let meta = Meta { owner_references: vec![owner("a"), owner("b")], ..Meta::default() };
+        assert_eq!(meta.controller(), None);
+    }
+
+    #[test]
+    fn an_item_of_a_list_gets_its_type_and_an_object_keeps_it() {
+        let resource = Resource::new("apps", "v1", "deployments", "Deployment");
+        let typed = |text: &str| with_type(RawValue::from_string(text.to_owned()).unwrap(), &resource).unwrap().get().to_owned();
+        assert_eq!(typed(r#"{"metadata":{}}"#), r#"{"kind":"Deployment","apiVersion":"apps/v1","metadata":{}}"#);
+        assert_eq!(typed("{ }"), r#"{"kind":"Deployment","apiVersion":"apps/v1"}"#);
+        let own = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{}}"#;
+        assert_eq!(typed(own), own);
+    }
+}

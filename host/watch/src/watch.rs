@@ -1,0 +1,360 @@
+//! One watch of one resource: list, then watch from the list's version, and again after every end.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use futures_util::io::AsyncBufReadExt as _;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::backoff::Backoff;
+use crate::client::{Accept, Client, Lines};
+use crate::failure::{Cause, Failure};
+use crate::meta::with_type;
+use crate::resource::{Resource, Scope, escaped};
+
+/// Bytes of one event at most. An object of etcd has 1.5 MiB.
+const MAX_LINE: usize = 16 << 20;
+
+/// A stream that ended sooner than this without an event counts as one that failed, so that a server that closes every watch at once is
+/// not asked without pause.
+const TOO_SHORT: Duration = Duration::from_secs(1);
+
+/// How a watch works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Form of the objects.
+    pub accept: Accept,
+    /// Selector of labels, in the form of the API.
+    pub labels: Option<String>,
+    /// Selector of fields, in the form of the API.
+    pub fields: Option<String>,
+    /// Objects of one page of a list.
+    pub page: u32,
+    /// How long the server keeps a watch open.
+    pub life: Duration,
+    /// Silence after which a watch counts as broken: a server that is alive ends the watch after `life`.
+    pub grace: Duration,
+    /// Waiting times after failures: the first, and the longest.
+    pub backoff: (Duration, Duration),
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            accept: Accept::Whole,
+            labels: None,
+            fields: None,
+            page: 250,
+            life: Duration::from_secs(290),
+            grace: Duration::from_secs(10),
+            backoff: (Duration::from_secs(5), Duration::from_secs(300)),
+        }
+    }
+}
+
+/// What a watch says.
+#[derive(Debug)]
+pub enum Event {
+    /// A list begins. Objects that were known and are not in it are gone when it is complete.
+    Listing,
+    /// An object of the list.
+    Listed(Box<RawValue>),
+    /// The list is complete.
+    Synced,
+    /// An object is new or has changed.
+    Applied(Box<RawValue>),
+    /// An object is gone; as it was last.
+    Deleted(Box<RawValue>),
+    /// Something could not be read. After a failure the watch goes on by itself, when it has waited.
+    Failed(Failure),
+}
+
+/// A watch.
+#[derive(Debug)]
+pub struct Watch {
+    client: Client,
+    resource: Resource,
+    path: String,
+    settings: Settings,
+    backoff: Backoff,
+    wait: Option<Instant>,
+    state: State,
+}
+
+enum State {
+    /// Nothing is known, or what is known is too old.
+    Start,
+    /// Within a list.
+    List { page: VecDeque<Box<RawValue>>, next: Next },
+    /// Between two streams.
+    Listed { version: String },
+    /// Within a stream.
+    Stream { lines: Lines, partial: Vec<u8>, version: String, opened: Instant, events: u64 },
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Start => "Start",
+            Self::List { .. } => "List",
+            Self::Listed { .. } => "Listed",
+            Self::Stream { .. } => "Stream",
+        })
+    }
+}
+
+/// What comes after the objects at hand.
+enum Next {
+    /// The page with this token; none for the first page.
+    Page(Option<String>),
+    /// Nothing: the list is complete, as of this version.
+    End(String),
+}
+
+#[derive(Deserialize)]
+struct List<'a> {
+    #[serde(default)]
+    metadata: ListMeta,
+    #[serde(borrow, default)]
+    items: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ListMeta {
+    resource_version: String,
+    #[serde(rename = "continue")]
+    token: String,
+}
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(borrow)]
+    object: &'a RawValue,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Status {
+    code: u16,
+    reason: String,
+    message: String,
+}
+
+impl Watch {
+    /// A watch that has not begun yet.
+    pub fn new(client: Client, resource: Resource, scope: &Scope, settings: Settings) -> Self {
+        let path = resource.path(scope);
+        let backoff = Backoff::new(settings.backoff.0, settings.backoff.1);
+        Self { client, resource, path, settings, backoff, wait: None, state: State::Start }
+    }
+
+    /// What is watched.
+    pub fn resource(&self) -> &Resource {
+        &self.resource
+    }
+
+    /// Makes the watch list everything anew.
+    pub fn restart(&mut self) {
+        self.state = State::Start;
+        self.wait = None;
+    }
+
+    /// The next event. Safe to cancel: nothing is lost when the future is dropped.
+    pub async fn next(&mut self) -> Event {
+        loop {
+            if let Some(until) = self.wait {
+                sleep_until(until).await;
+                self.wait = None;
+            }
+            match self.step().await {
+                Ok(Some(event)) => return event,
+                Ok(None) => {}
+                Err(failure) => {
+                    // An event that cannot be read says nothing about the next one.
+                    let unreadable = failure.cause == Cause::Decode && matches!(self.state, State::Stream { .. });
+                    if !unreadable {
+                        self.wait = Some(Instant::now() + self.backoff.next_wait());
+                    }
+                    return Event::Failed(failure);
+                }
+            }
+        }
+    }
+
+    async fn step(&mut self) -> Result<Option<Event>, Failure> {
+        match &mut self.state {
+            State::Start => {
+                self.state = State::List { page: VecDeque::new(), next: Next::Page(None) };
+                Ok(Some(Event::Listing))
+            }
+            State::List { page, .. } if !page.is_empty() => Ok(page.pop_front().map(Event::Listed)),
+            State::List { next: Next::Page(token), .. } => {
+                let path = list_path(&self.path, &self.settings, token.as_deref());
+                let read = async { read_page(&self.client.list_text(&path, self.settings.accept).await?, &self.resource) };
+                match read.await {
+                    Ok((page, next)) => {
+                        self.state = State::List { page, next };
+                        Ok(None)
+                    }
+                    // What came before is not a list; and a token that has expired is of no use again.
+                    Err(failure) => {
+                        self.state = State::Start;
+                        Err(failure)
+                    }
+                }
+            }
+            State::List { next: Next::End(version), .. } => {
+                self.state = State::Listed { version: std::mem::take(version) };
+                self.backoff.reset();
+                Ok(Some(Event::Synced))
+            }
+            State::Listed { version } => {
+                let path = watch_path(&self.path, &self.settings, version);
+                match self.client.stream(&path, self.settings.accept).await {
+                    Ok(lines) => {
+                        let version = std::mem::take(version);
+                        self.state = State::Stream { lines, partial: Vec::new(), version, opened: Instant::now(), events: 0 };
+                        Ok(None)
+                    }
+                    Err(failure) if failure.cause == Cause::Gone => {
+                        self.state = State::Start;
+                        Ok(None)
+                    }
+                    Err(failure) => Err(failure),
+                }
+            }
+            State::Stream { lines, partial, version, opened, events } => {
+                let silence = self.settings.life + self.settings.grace;
+                let (outcome, broken) = match timeout(silence, read_line(lines, partial)).await {
+                    Err(_) => (Err(Failure::new(Cause::Timeout, format!("a watch was silent for {} s", silence.as_secs()))), true),
+                    Ok(Err(error)) => (Err(Failure::new(Cause::Network, format!("a watch broke: {error}"))), true),
+                    Ok(Ok(false)) if *events == 0 && opened.elapsed() < TOO_SHORT => {
+                        (Err(Failure::new(Cause::Network, "a watch ended as soon as it began")), true)
+                    }
+                    Ok(Ok(false)) => (Ok(None), true),
+                    Ok(Ok(true)) => {
+                        let line = std::mem::take(partial);
+                        *events += 1;
+                        (read_event(&line, version), false)
+                    }
+                };
+                let gone = matches!(&outcome, Err(failure) if failure.cause == Cause::Gone);
+                if gone {
+                    self.state = State::Start;
+                    return Ok(None);
+                }
+                if broken {
+                    self.state = State::Listed { version: std::mem::take(version) };
+                }
+                if matches!(outcome, Ok(Some(_))) {
+                    self.backoff.reset();
+                }
+                // A broken stream that had lived is opened again at once; only what fails again is waited for.
+                match outcome {
+                    Err(failure) if broken && self.backoff.failures() == 0 && failure.cause == Cause::Timeout => {
+                        tracing::debug!(resource = %self.resource, %failure, "watch opened again");
+                        Ok(None)
+                    }
+                    outcome => outcome,
+                }
+            }
+        }
+    }
+}
+
+fn list_path(path: &str, settings: &Settings, token: Option<&str>) -> String {
+    let mut query = format!("{path}?limit={}", settings.page);
+    selectors(&mut query, settings);
+    if let Some(token) = token {
+        query.push_str("&continue=");
+        query.push_str(&escaped(token));
+    }
+    query
+}
+
+fn watch_path(path: &str, settings: &Settings, version: &str) -> String {
+    let mut query = format!(
+        "{path}?watch=true&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}",
+        settings.life.as_secs(),
+        escaped(version)
+    );
+    selectors(&mut query, settings);
+    query
+}
+
+fn selectors(query: &mut String, settings: &Settings) {
+    for (name, selector) in [("labelSelector", &settings.labels), ("fieldSelector", &settings.fields)] {
+        if let Some(selector) = selector.as_deref().filter(|selector| !selector.is_empty()) {
+            query.push_str(&format!("&{name}={}", escaped(selector)));
+        }
+    }
+}
+
+fn read_page(text: &str, resource: &Resource) -> Result<(VecDeque<Box<RawValue>>, Next), Failure> {
+    let decode = |error: serde_json::Error| Failure::new(Cause::Decode, format!("a list of {resource} cannot be read: {error}"));
+    let list: List<'_> = serde_json::from_str(text).map_err(decode)?;
+    let items = list.items.unwrap_or_default();
+    let page = items.into_iter().map(|item| with_type(item.to_owned(), resource)).collect::<Result<_, _>>().map_err(decode)?;
+    let ListMeta { resource_version, token } = list.metadata;
+    Ok((page, if token.is_empty() { Next::End(resource_version) } else { Next::Page(Some(token)) }))
+}
+
+/// Appends to `line` up to the end of a line; false at the end of the stream. What was read stays in `line` when it is cancelled.
+async fn read_line(lines: &mut Lines, line: &mut Vec<u8>) -> std::io::Result<bool> {
+    loop {
+        let (used, complete) = {
+            let available = lines.fill_buf().await?;
+            if available.is_empty() {
+                return Ok(false);
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            line.extend_from_slice(&available[..end.unwrap_or(available.len())]);
+            (end.map_or(available.len(), |end| end + 1), end.is_some())
+        };
+        lines.consume_unpin(used);
+        if line.len() > MAX_LINE {
+            return Err(std::io::Error::other(format!("an event has more than {} MiB", MAX_LINE >> 20)));
+        }
+        if complete && !line.is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
+fn read_event(line: &[u8], version: &mut String) -> Result<Option<Event>, Failure> {
+    #[derive(Deserialize)]
+    struct Object {
+        #[serde(default)]
+        metadata: Versioned,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Versioned {
+        resource_version: String,
+    }
+    let decode = |error: &dyn std::fmt::Display| Failure::new(Cause::Decode, format!("an event cannot be read: {error}"));
+    let line: Line<'_> = serde_json::from_slice(line).map_err(|error| decode(&error))?;
+    if line.kind == "ERROR" {
+        let Status { code, reason, message } = serde_json::from_str(line.object.get()).unwrap_or_default();
+        return Err(Failure::of_status(code, &reason, &message));
+    }
+    let object: Object = serde_json::from_str(line.object.get()).map_err(|error| decode(&error))?;
+    if !object.metadata.resource_version.is_empty() {
+        *version = object.metadata.resource_version;
+    }
+    let object = || line.object.to_owned();
+    match line.kind.as_str() {
+        "ADDED" | "MODIFIED" => Ok(Some(Event::Applied(object()))),
+        "DELETED" => Ok(Some(Event::Deleted(object()))),
+        "BOOKMARK" => Ok(None),
+        other => Err(decode(&format!("its type is `{other}`"))),
+    }
+}
+
+#[cfg(test)]
+mod tests;
