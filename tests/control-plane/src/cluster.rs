@@ -233,7 +233,7 @@ impl ControlPlane {
         Ok(Detached {
             folder: self.place.folder.clone(),
             kubeconfig: self.kubeconfig(),
-            kubectl: self.kubectl.clone(),
+            kubectl_path: self.kubectl.clone(),
             pids: processes.into_iter().flatten().map(Process::detach).collect(),
         })
     }

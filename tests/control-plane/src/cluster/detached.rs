@@ -19,12 +19,19 @@ pub struct Detached {
     /// Configuration of a client that may do anything.
     pub kubeconfig: PathBuf,
     /// A kubectl of the same version.
-    pub kubectl: PathBuf,
+    pub kubectl_path: PathBuf,
     /// Its programs, in the order in which they are to end.
     pub pids: Vec<u32>,
 }
 
 impl Detached {
+    /// kubectl as admin; arguments are to be added.
+    pub fn kubectl(&self) -> Command {
+        let mut command = Command::new(&self.kubectl_path);
+        command.arg("--kubeconfig").arg(&self.kubeconfig).arg("--cache-dir").arg(self.folder.join("kubectl-cache"));
+        command
+    }
+
     /// At least one of its programs runs.
     pub fn is_running(&self) -> bool {
         self.pids.iter().any(|pid| self.is_ours(*pid))
