@@ -32,13 +32,16 @@ enum Command {
 #[derive(Args)]
 struct UpArgs {
     /// Folder for data, logs and certificates; absent or empty, and removed by `down`
-    #[arg(long, value_name = "D", default_value = "target/cluster/data")]
+    #[arg(long, value_name = "D", default_value = DATA)]
     dir: PathBuf,
 
     /// Leave the controllers out: no pods are made of Deployments, and nothing is collected
     #[arg(long)]
     without_controllers: bool,
 }
+
+/// Data, logs and certificates, when nothing else is said.
+const DATA: &str = "target/cluster/data";
 
 /// What is known of the one that runs.
 const STATE: &str = "target/cluster/state.json";
@@ -83,6 +86,10 @@ fn up(workspace: &Workspace, args: &UpArgs) -> Result<()> {
 fn start(workspace: &Workspace, args: &UpArgs) -> Result<Detached> {
     step("Starting etcd, kube-apiserver and kube-controller-manager");
     let folder = workspace.root().join(&args.dir);
+    // What a start that failed left for its error to point to. Another folder may hold something else, which is refused.
+    if args.dir == Path::new(DATA) && folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("could not empty {DATA}"))?;
+    }
     let options = Options { folder: Some(folder), controller_manager: !args.without_controllers, ..Options::default() };
     let detached = ControlPlane::start(&options)?.detach()?;
     let text = serde_json::to_string_pretty(&detached)?;

@@ -10,6 +10,9 @@
 //!
 //! Versions are pinned by `pins/<name>/go.mod` and `go.sum`, which are part of this library: it works from any folder. A folder of the cache
 //! is named by a hash of them, so another pin is another folder, and nothing in the cache is ever out of date.
+//!
+//! To move to another version, change it in go.mod (for Kubernetes in each line that has it; a test compares them), run `go mod tidy` in the
+//! folder, run the tests of this crate, and commit both files.
 
 use std::env;
 use std::ffi::OsString;

@@ -95,7 +95,13 @@ impl ControlPlane {
         let mut tries = 1;
         loop {
             match Self::try_start(options) {
-                Err(Error::Died { tail, .. }) if tries < TRIES && tail.contains("address already in use") => tries += 1,
+                Err(Error::Died { tail, .. }) if tries < TRIES && tail.contains("address already in use") => {
+                    tries += 1;
+                    if let Some(folder) = &options.folder {
+                        // It was empty before, so all that is in it is ours.
+                        fs::remove_dir_all(folder).map_err(Error::file("empty", folder))?;
+                    }
+                }
                 outcome => return outcome,
             }
         }

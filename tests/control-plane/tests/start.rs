@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use aibom_control_plane::binaries::Tool;
-use aibom_control_plane::cluster::ADMIN;
+use aibom_control_plane::cluster::{ADMIN, Detached};
 use aibom_control_plane::{ControlPlane, Options};
 use serde_json::{Value, json};
 
@@ -217,6 +217,23 @@ fn a_user_has_the_rights_of_his_groups() {
     let write =
         cluster.audit().wait(mark, "her request", SOON, |entries| !entries.by_user("jane@example.org").writes().is_empty()).unwrap();
     assert_eq!(write.by_user("jane@example.org").writes()[0].code, 403);
+}
+
+#[test]
+fn a_control_plane_that_is_let_go_runs_on_until_its_record_is_used_to_end_it() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("plane");
+    let options = Options { controller_manager: false, folder: Some(folder.clone()), ..Options::default() };
+    let record = serde_json::to_string(&ControlPlane::start(&options).unwrap().detach().unwrap()).unwrap();
+    let detached: Detached = serde_json::from_str(&record).unwrap();
+    let output = detached.kubectl().args(["get", "--raw=/readyz"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "ok");
+    let error = ControlPlane::start(&options).unwrap_err().to_string();
+    assert!(error.contains("not empty"), "a second one does not begin in the same folder: {error}");
+    assert!(detached.is_running());
+    detached.stop().unwrap();
+    assert!(!detached.is_running() && !folder.exists());
+    detached.stop().expect("ending it twice is no error");
 }
 
 /// With a control plane of its own, since the others would see the outage.
