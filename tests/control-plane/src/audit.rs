@@ -21,6 +21,9 @@ use crate::wait::wait_until;
 /// Verbs that change something.
 const WRITES: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 
+/// Groups whose resources are asked by creating them.
+const QUESTIONS: [&str; 2] = ["authentication.k8s.io", "authorization.k8s.io"];
+
 /// More bytes than a line has at the level that is logged, which is without bodies.
 const LONGEST_LINE: u64 = 1 << 18;
 
@@ -70,8 +73,15 @@ pub struct Entry {
 
 impl Entry {
     /// It was to change something: create, update, patch, delete, deletecollection, also when it was refused or changed nothing.
+    ///
+    /// Questions that are asked by creating an object that is never stored are none: reviews of tokens and rights, tokens of ServiceAccounts,
+    /// dry runs.
     pub fn is_write(&self) -> bool {
-        WRITES.contains(&self.verb.as_str())
+        let review = QUESTIONS.contains(&self.api_group.as_str()) && self.verb == "create";
+        let token = self.resource == "serviceaccounts" && self.subresource == "token";
+        let query = self.uri.split_once('?').map_or("", |(_, query)| query);
+        let dry_run = query.split('&').any(|part| part.starts_with("dryRun="));
+        WRITES.contains(&self.verb.as_str()) && !review && !token && !dry_run
     }
 }
 

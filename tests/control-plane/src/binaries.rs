@@ -164,7 +164,10 @@ impl Pin {
                     ("gitCommit", "unknown"),
                     ("buildDate", "1970-01-01T00:00:00Z"),
                 ] {
-                    let _ = write!(flags, " -X k8s.io/component-base/version.{name}={value}");
+                    // The second one is what clients call themselves, so what is read in the audit log.
+                    for package in ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"] {
+                        let _ = write!(flags, " -X {package}.{name}={value}");
+                    }
                 }
             }
             "helm" => {

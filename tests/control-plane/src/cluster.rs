@@ -108,20 +108,21 @@ impl ControlPlane {
     }
 
     fn try_start(options: &Options) -> Result<Self> {
-        let tool = binaries::find;
+        // All before the first is started, since building one may take minutes.
+        let etcd = binaries::find(Tool::Etcd)?;
+        let apiserver = binaries::find(Tool::KubeApiserver)?;
+        let controller_manager = if options.controller_manager { Some(binaries::find(Tool::KubeControllerManager)?) } else { None };
+        let kubectl = binaries::find(Tool::Kubectl)?;
         let folder = Folder::new(options.folder.as_deref())?;
         let place = Place::new(folder.path.clone(), ports::free()?);
         place.write_files()?;
-        let kubectl = tool(Tool::Kubectl)?;
-        let mut apiserver = place.apiserver(tool(Tool::KubeApiserver)?);
-        apiserver = apiserver.args(&options.apiserver_args);
-        let etcd = place.etcd(tool(Tool::Etcd)?).start()?;
-        let running = Running { etcd: Some(etcd), ..Running::default() };
+        let apiserver = place.apiserver(apiserver).args(&options.apiserver_args);
+        let running = Running { etcd: Some(place.etcd(etcd).start()?), ..Running::default() };
         let patience = options.patience;
         let cluster = Self { place, patience, kubectl, apiserver, running: Mutex::new(running), root: folder };
         cluster.start_apiserver()?;
-        if options.controller_manager {
-            let process = cluster.place.controller_manager(tool(Tool::KubeControllerManager)?).start()?;
+        if let Some(program) = controller_manager {
+            let process = cluster.place.controller_manager(program).start()?;
             cluster.running().controller_manager = Some(process);
             // Made by one of its controllers, so they run.
             cluster.wait_for_answer(

@@ -71,6 +71,22 @@ fn writes_are_told_from_reads_and_counted_by_verb_and_resource() {
 }
 
 #[test]
+fn reviews_tokens_and_dry_runs_write_nothing() {
+    let review = r#""objectRef":{"resource":"selfsubjectaccessreviews","apiGroup":"authorization.k8s.io","apiVersion":"v1"},"#;
+    let token = r#""objectRef":{"resource":"serviceaccounts","namespace":"a","name":"b","apiVersion":"v1","subresource":"token"},"#;
+    let account = r#""objectRef":{"resource":"serviceaccounts","namespace":"a","name":"b","apiVersion":"v1"},"#;
+    let text = [
+        line("ResponseComplete", "create", OPERATOR, review, 201),
+        line("ResponseComplete", "create", OPERATOR, token, 201),
+        line("ResponseComplete", "patch", OPERATOR, POD, 200).replace("/x?limit=1", "/x?force=true&dryRun=All"),
+        line("ResponseComplete", "create", OPERATOR, account, 201),
+    ];
+    let (audit, _folder) = log(&text.concat());
+    let writes = audit.since(audit.start()).unwrap().writes();
+    assert_eq!(writes.counts().into_keys().collect::<Vec<_>>(), [("create".to_owned(), "serviceaccounts".to_owned())], "{writes}");
+}
+
+#[test]
 fn a_line_that_is_still_being_written_comes_with_the_next_look() {
     let first = line("ResponseComplete", "create", OPERATOR, POD, 201);
     let second = line("ResponseComplete", "delete", OPERATOR, POD, 200);
