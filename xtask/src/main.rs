@@ -11,6 +11,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 mod bench;
+mod cluster;
 mod corpus;
 mod crdgen;
 mod demo;
@@ -23,6 +24,7 @@ mod readers;
 mod rules;
 mod test;
 mod toolchain;
+mod tools;
 mod workspace;
 
 use workspace::Workspace;
@@ -69,6 +71,16 @@ enum Command {
     Docs(docs::DocsArgs),
     /// Write the definitions of the custom resources, crds/*.yaml, from the types of host/api
     Crdgen(crdgen::CrdgenArgs),
+    /// Start, use and end a control plane that stays, for work by hand
+    ///
+    /// A real API server with its store and controllers, without nodes: RBAC holds, Deployments get Pods, and no container runs. The tests
+    /// start their own.
+    Cluster(cluster::ClusterArgs),
+    /// Find or build the programs of a control plane (etcd, kube-apiserver, kube-controller-manager, kubectl, helm), print where they are
+    ///
+    /// Looks in KUBEBUILDER_ASSETS, in a cache (AIBOM_TOOLS_CACHE, else k8s-aibom in XDG_CACHE_HOME or ~/.cache) and on PATH; what is missing
+    /// is built with Go from tests/control-plane/pins, once, in some 15 minutes on two cores.
+    Tools,
     /// Measure, and print the figures with a description of the machine
     Bench(bench::BenchArgs),
     /// Run the fuzz targets (libFuzzer; needs a C++ compiler) and print their figures
@@ -101,6 +113,8 @@ fn run(workspace: &Workspace, command: Command) -> Result<()> {
         Command::Corpus(args) => corpus::scan_and_score(workspace, &args),
         Command::Docs(args) => docs::update(workspace, &args),
         Command::Crdgen(args) => crdgen::update(workspace, &args),
+        Command::Cluster(args) => cluster::run(workspace, &args),
+        Command::Tools => tools::list(),
         Command::Bench(args) => bench::measure(workspace, &args),
         Command::Fuzz(args) => fuzz::fuzz(workspace, &args),
     }

@@ -11,7 +11,7 @@ use crate::deny::Tool;
 use crate::guests::{self, Guest};
 use crate::toolchain::Choice;
 use crate::workspace::{Workspace, note, run as run_command, step};
-use crate::{crdgen, demo, docs, plugins, readers, rules};
+use crate::{crdgen, demo, docs, plugins, readers, rules, tools};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
@@ -43,7 +43,9 @@ enum Step {
     Doc,
     /// The parts of docs/ that are made from data are up to date
     Docs,
-    /// Tests of the host, the hostile suite among them
+    /// The programs of a control plane are there, or are built (needs Go then; minutes, once)
+    Tools,
+    /// Tests of the host, the hostile suite and those on a control plane among them
     HostTests,
     /// Every family through the production host: fixtures, mutations, determinism, fuel
     TestPlugins,
@@ -114,6 +116,7 @@ fn run_step(workspace: &Workspace, args: &TestArgs, step: Step, built: &mut Buil
         Step::Clippy => clippy(workspace),
         Step::Doc => doc(workspace),
         Step::Docs => docs::update(workspace, &docs::DocsArgs { check: true }),
+        Step::Tools => tools::find_all().map(|_| ()),
         // The same features and profile as for the binary of `demo`: see `Workspace::build_host`.
         Step::HostTests => {
             need_guests(workspace, args, built)?;

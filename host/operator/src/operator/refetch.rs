@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aibom_watch::{Accept, Cause, Meta, Resource};
+use aibom_watch::{Event, Meta, Resource, Scope, Settings, Watch};
 
 use super::scrape::{Read, read};
 use super::shared::Shared;
@@ -12,19 +12,25 @@ use super::world::Key;
 pub async fn refetch(shared: &Shared, key: &Key) {
     let serving = shared.serving();
     let Some(resource) = shared.world().resource(&key.kind).cloned() else { return };
-    let path = resource.object_path(Some(&key.namespace), &key.name);
-    let text = match shared.client.get_text(&path, Accept::Whole).await {
-        Ok(text) => text,
-        Err(failure) => {
-            // That it is gone is for the watch to say.
-            if failure.cause != Cause::NotFound {
-                tracing::debug!(workload = %key, %failure, "a workload could not be read again");
+    // A list of one: it asks for no right that a watch does not need.
+    let scope = Scope::Namespace(key.namespace.to_string());
+    let settings = Settings { fields: Some(format!("metadata.name={}", key.name)), page: 1, ..Settings::default() };
+    let mut list = Watch::new(shared.client.clone(), resource.clone(), &scope, settings);
+    loop {
+        match list.next().await {
+            Event::Listed(object) => {
+                let Ok(meta) = Meta::of(object.get()) else { return };
+                accept(shared, &serving, &resource, &meta, key, object.get()).await;
             }
-            return;
+            Event::Failed(failure) => {
+                tracing::debug!(workload = %key, %failure, "a workload could not be read again");
+                return;
+            }
+            Event::Listing => {}
+            // That it is gone is for the watch to say.
+            Event::Synced | Event::Applied(_) | Event::Deleted(_) => return,
         }
-    };
-    let Ok(meta) = Meta::of(&text) else { return };
-    accept(shared, &serving, &resource, &meta, key, &text).await;
+    }
 }
 
 /// Reads an object and takes over what is known of it.
