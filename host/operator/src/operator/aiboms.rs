@@ -103,9 +103,13 @@ fn applied(shared: &Shared, meta: &Meta) {
 fn deleted(shared: &Shared, namespace: &str, name: &str, uid: Option<&str>) {
     let mut world = shared.world();
     let same = world.stored(namespace, name).is_some_and(|stored| uid.is_none_or(|uid| *stored.uid == *uid));
-    let key = if same { world.remove_stored(namespace, name).and_then(|stored| stored.workload) } else { None };
+    let removed = if same { world.remove_stored(namespace, name) } else { None };
+    let touched = match removed {
+        // One that was in the way of somebody.
+        Some(stored) if stored.workload.is_none() => world.claimants(namespace, name),
+        Some(stored) => stored.workload.into_iter().collect(),
+        None => return,
+    };
     drop(world);
-    if let Some(key) = key {
-        shared.queue.add(key);
-    }
+    shared.look_at(touched);
 }

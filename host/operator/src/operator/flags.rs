@@ -9,6 +9,8 @@ use clap::Args;
 /// Runs in a cluster, in a pod with a ServiceAccount, or outside with a kubeconfig. What is looked at, and how, says the
 /// AIBOMControllerConfig `default`; without one every setting has its default.
 #[derive(Debug, Args)]
+// What a chart appends to the arguments of a container replaces what stands there.
+#[command(args_override_self = true)]
 #[command(after_help = "Namespaces are opted in by a label:\n  kubectl label namespace my-team aibom.k8saibom.dev/enabled=true\n  \
                         kubectl get aibom -n my-team\n\nOf several replicas one writes, the others stand by; see --leader-elect.")]
 pub struct Flags {

@@ -89,8 +89,9 @@ impl Lanes {
 
     async fn wanted(&mut self, shared: &Shared, serving: &Serving) -> BTreeSet<Subject> {
         let namespaces: Vec<String> = shared.world().namespaces().map(ToString::to_string).collect();
+        let per_namespace = self.per_namespace;
         let scopes = |narrow: bool| {
-            if narrow && namespaces.len() <= self.per_namespace {
+            if narrow && namespaces.len() <= per_namespace {
                 namespaces.iter().cloned().map(Scope::Namespace).collect()
             } else {
                 vec![Scope::Cluster]

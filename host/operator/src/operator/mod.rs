@@ -15,30 +15,30 @@
 //! * Workers write, and nobody else does: an AIBOM with two requests, and none at all when it says already what it should.
 //! * Every write looks at the term of the lease right before. A process that stands by reads nothing.
 
-mod aiboms;
-mod configuration;
-mod desired;
-mod events;
-mod external;
+pub mod aiboms;
+pub mod configuration;
+pub mod desired;
+pub mod events;
+pub mod external;
 pub mod flags;
-mod gauges;
-mod http;
-mod lane;
-mod lanes;
-mod lease;
-mod metrics;
-mod observed;
-mod plan;
-mod queue;
-mod refetch;
-mod schema;
-mod scrape;
-mod serving;
-mod shared;
-mod stored;
-mod supervisor;
-mod worker;
-mod world;
+pub mod gauges;
+pub mod http;
+pub mod lane;
+pub mod lanes;
+pub mod lease;
+pub mod metrics;
+pub mod observed;
+pub mod plan;
+pub mod queue;
+pub mod refetch;
+pub mod schema;
+pub mod scrape;
+pub mod serving;
+pub mod shared;
+pub mod stored;
+pub mod supervisor;
+pub mod worker;
+pub mod world;
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;

@@ -1,7 +1,7 @@
 //! A queue of keys: each at most once in it, and never in two hands at once.
 //!
 //! A key that is added while it is worked on comes again afterwards, so no change is missed; one that is added twice before it is taken
-//! is taken once. A key may be due later; adding it for an earlier time moves it forward, never back.
+//! is taken once. A key that failed is due later; adding it meanwhile moves it forward.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -73,15 +73,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Adds a key that is due now.
     pub fn add(&self, key: K) {
-        self.add_at(key, Instant::now());
-    }
-
-    /// Adds a key that is due after a time.
-    pub fn add_after(&self, key: K, after: Duration) {
-        self.add_at(key, Instant::now() + after);
-    }
-
-    fn add_at(&self, key: K, at: Instant) {
+        let at = Instant::now();
         let mut state = self.state();
         let entry = state.keys.entry(key.clone()).or_insert(Entry { due: None, taken: false, failures: 0 });
         if entry.due.is_some_and(|due| due <= at) {

@@ -35,10 +35,10 @@ pub fn look_through(aibom: &Aibom) -> Option<(String, String, Stored)> {
     };
     let verdicts: Vec<Verdict<'_>> = status.conditions.iter().map(Verdict::stored).collect();
     let serial = written.as_ref().map_or("", |written| &written.serial_number);
-    let document = written.filter(|_| coherent).map(|written| Document {
-        content: written.content_hash.into(),
+    let document = written.as_ref().filter(|_| coherent).map(|written| Document {
+        content: written.content_hash.as_str().into(),
         version: written.version,
-        timestamp: written.timestamp.clone().into(),
+        timestamp: written.timestamp.as_str().into(),
     });
     let workload = workload(aibom, &namespace, &name);
     let ready = status.conditions.iter().find(|condition| condition.type_ == AibomCondition::Ready.as_str());

@@ -71,7 +71,7 @@ fn after_trouble(shared: &Shared, key: &Key, trouble: &Trouble) -> Duration {
         Trouble::Request(operation, failure) => {
             tracing::warn!(workload = %key, operation, %failure, retry_in_ms = wait.as_millis() as u64, "an AIBOM could not be written");
             if failure.cause != Cause::Conflict {
-                shared.metrics.persist_failures.with_label_values(&[&key.namespace, &key.kind.kind]).inc();
+                shared.metrics.persist_failures.with_label_values(&[&*key.namespace, &*key.kind.kind]).inc();
                 let name = object_name(&key.kind.group, &key.kind.kind, &key.name);
                 let uid = shared.world().stored(&key.namespace, &name).map(|stored| stored.uid.to_string());
                 let note = format!("{operation} failed ({}): {}", failure.cause.as_str(), failure.message);
@@ -140,6 +140,10 @@ async fn look_again(shared: &Shared, namespace: &str, name: &str) -> Result<(), 
                 stored.seen_version.clone_from(&known.seen_version);
                 // The watch may be ahead of this read or behind it.
                 stored.known_versions[1].clone_from(&known.seen_version);
+                // Version and time of the document are those that were written, whatever stands there now.
+                if known.document.is_some() && known.uid == stored.uid {
+                    stored.document.clone_from(&known.document);
+                }
             }
             world.put_stored(namespace, name, stored);
         }
@@ -245,8 +249,8 @@ async fn replace_owners(shared: &Shared, key: &Key, desired: &Desired, written: 
     let api: Api<Aibom> = Api::namespaced(shared.client.inner().clone(), &key.namespace);
     let time = may_write(shared)?;
     let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    let call = api.patch(&desired.name, &params, &Patch::Merge(&patch));
-    bounded(time, call).await.map_err(|failure| Trouble::Request("patch owners", failure))
+    let patch = Patch::Merge(&patch);
+    bounded(time, api.patch(&desired.name, &params, &patch)).await.map_err(|failure| Trouble::Request("patch owners", failure))
 }
 
 async fn apply_status(shared: &Shared, key: &Key, desired: &Desired, mut stored: Stored, new: bool) -> Result<(), Trouble> {

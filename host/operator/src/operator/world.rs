@@ -3,7 +3,7 @@
 //!
 //! Everything here is pure: events are applied and answered with the keys whose AIBOM has to be looked at again, see [`Touched`].
 
-mod ownership;
+pub mod ownership;
 pub mod pods;
 pub mod stored;
 
@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use aibom_api::kinds::GroupKind;
+use aibom_api::names::object_name;
 use aibom_facts::inventory::Inventory;
 use aibom_watch::{Cause, Resource, Scope};
 
@@ -311,7 +312,7 @@ impl World {
 
     /// Of the pods of a scope only these are there.
     pub fn retain_pods(&mut self, scope: &Scope, seen: &HashSet<Arc<str>>) -> Touched {
-        let gone: Vec<Arc<str>> = self.pods.uids(|pod| covers(scope, &pod.namespace)).filter(|uid| !seen.contains(uid)).cloned().collect();
+        let gone: Vec<Arc<str>> = self.pods.uids(|pod| covers(scope, &pod.namespace)).filter(|uid| !seen.contains(*uid)).cloned().collect();
         gone.iter().flat_map(|uid| self.remove_pod(uid)).collect()
     }
 
@@ -355,6 +356,12 @@ impl World {
     /// Changes what is known of an AIBOM.
     pub fn stored_mut(&mut self, namespace: &str, name: &str) -> Option<&mut Stored> {
         self.stored.get_mut(&(Arc::from(namespace), Arc::from(name)))
+    }
+
+    /// Workloads whose AIBOM would have this name.
+    pub fn claimants(&self, namespace: &str, name: &str) -> Touched {
+        let named = |key: &Key| *key.namespace == *namespace && object_name(&key.kind.group, &key.kind.kind, &key.name) == name;
+        self.workloads.keys().filter(|key| named(key)).cloned().collect()
     }
 
     fn stored_keys(&self, wanted: impl Fn(&str, &Stored) -> bool) -> Touched {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use aibom_facts::object::ObjectRef;
 use aibom_facts::pointer::Pointer;
 use aibom_facts::tree::{Kind, MAX_DEPTH, MAX_NODES, NodeId, Tree};
+use serde_saphyr::{DuplicateKeyPolicy, MergeKeyPolicy};
 
 mod stream;
 
@@ -86,9 +87,21 @@ pub fn read(text: &str) -> Documents<'_> {
 
 /// How YAML is read. Size is limited by the input and by the tree; the library's own limit counts names of members too, of which there
 /// are at most as many as nodes. What aliases may blow up keeps the library's own, strict limits.
-pub(super) fn options() -> serde_saphyr::Options {
+///
+/// That every key is there once is for the tree to say, which looks at every key anyhow; the library would keep a copy of each. With
+/// merge keys (`<<`) it has to.
+pub(super) fn options(text: &str) -> serde_saphyr::Options {
     let budget = serde_saphyr::budget! { max_nodes: 2 * MAX_NODES, max_events: 4 * MAX_NODES, max_depth: MAX_DEPTH };
-    serde_saphyr::options! { with_snippet: false, budget: budget }
+    if text.contains("<<") {
+        serde_saphyr::options! { with_snippet: false, budget: budget }
+    } else {
+        serde_saphyr::options! {
+            with_snippet: false,
+            budget: budget,
+            duplicate_keys: DuplicateKeyPolicy::PassThrough,
+            merge_keys: MergeKeyPolicy::AsOrdinary,
+        }
+    }
 }
 
 /// The objects of one document.

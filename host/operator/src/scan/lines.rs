@@ -33,7 +33,7 @@ enum Inner {
 impl Lines {
     /// Reads a document, YAML or JSON, that stands so many lines below the top of its input. None when it cannot be read.
     pub fn read(text: &str, before: usize) -> Option<Self> {
-        let root = serde_saphyr::from_str_with_options::<Node>(text, super::documents::options()).ok()?;
+        let root = serde_saphyr::from_str_with_options::<Node>(text, super::documents::options(text)).ok()?;
         Some(Self { root, before })
     }
 

@@ -53,7 +53,7 @@ fn an_aibom_follows_its_workload_through_its_life() {
     // Made anew under its name: another workload, and so another document.
     stage.plane.kubectl(&["delete", "deployment", "chat", "-n", "demo", "--cascade=orphan"]).unwrap();
     stage.serve("demo", "chat", "acme/quill-13b");
-    let uid = stage.plane.get_json(&["get", "deployment", "chat", "-n", "demo"]).unwrap()["metadata"]["uid"].clone();
+    let uid = stage.plane.get_json(&["deployment", "chat", "-n", "demo"]).unwrap()["metadata"]["uid"].clone();
     assert_ne!(uid, aibom["metadata"]["ownerReferences"][0]["uid"]);
     let aibom = stage.wait_aibom("demo", NAME, "its new owner", |aibom| aibom["metadata"]["ownerReferences"][0]["uid"] == uid);
     assert_eq!(aibom["metadata"]["ownerReferences"].as_array().unwrap().len(), 1);
@@ -72,7 +72,7 @@ fn pods_and_replica_sets_of_a_deployment_have_no_aiboms_and_give_it_their_digest
     stage.plane.apply(&deployment("demo", "chat", "acme/quill-7b", 2).to_string()).unwrap();
     let pods = stage
         .plane
-        .wait_for(&["get", "pods", "-n", "demo"], crate::stage::SOON, |list| {
+        .wait_for(&["pods", "-n", "demo"], crate::stage::SOON, |list| {
             let items = list["items"].as_array()?;
             (items.len() == 2).then(|| items.iter().map(|pod| pod["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>())
         })

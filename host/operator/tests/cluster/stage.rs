@@ -89,7 +89,7 @@ impl Stage {
 
     /// All AIBOMs of a namespace, by name.
     pub(crate) fn aiboms(&self, namespace: &str) -> Vec<Value> {
-        let list = self.plane.get_json(&["get", "aibom", "-n", namespace]).unwrap();
+        let list = self.plane.get_json(&["aibom", "-n", namespace]).unwrap();
         list["items"].as_array().unwrap().clone()
     }
 
@@ -124,7 +124,7 @@ impl Stage {
     /// Waits until the status of the configuration is as it should be.
     pub(crate) fn wait_config(&self, what: &str, good: impl Fn(&Value) -> bool) -> Value {
         wait_until(&format!("configuration: {what}"), SOON, || {
-            let config = self.plane.get_json(&["get", "aibomcontrollerconfig", "default"])?;
+            let config = self.plane.get_json(&["aibomcontrollerconfig", "default"])?;
             Ok(if good(&config["status"]) { Ok(config["status"].clone()) } else { Err(config["status"].to_string()) })
         })
         .unwrap()

@@ -49,7 +49,7 @@ fn a_forged_document_a_forged_hash_and_another_owner_are_put_right() {
     operator.process.wait_exit(crate::stage::SOON).unwrap();
     patch(json!({ "status": { "bomDocument": { "inline": { "data": forged } } } }), true);
     let _again = stage.running(&[]);
-    let aibom = stage.wait_aibom("demo", NAME, "the right document", |aibom| aibom["status"]["bomDocument"]["inline"]["data"] != forged);
+    let aibom = stage.wait_aibom("demo", NAME, "the right document after a restart", |aibom| aibom["status"]["bomDocument"]["inline"]["data"] != forged);
     assert_eq!(document(&aibom)["components"], document(&right)["components"]);
 }
 
@@ -79,7 +79,7 @@ fn an_object_in_the_way_is_reported_and_not_fought_and_one_of_the_go_operator_is
     assert_eq!(writes.len(), 0, "{writes:?}");
     stage
         .plane
-        .wait_for(&["get", "events", "-n", "demo"], crate::stage::SOON, |list| {
+        .wait_for(&["events", "-n", "demo"], crate::stage::SOON, |list| {
             list["items"].as_array()?.iter().any(|event| event["reason"] == "AIBOMNameTaken").then_some(())
         })
         .unwrap();

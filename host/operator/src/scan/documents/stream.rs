@@ -268,7 +268,7 @@ impl Chunk<'_> {
         if self.text.lines().all(|line| line.trim().is_empty() || line.trim_start_matches(' ').starts_with('#')) {
             return Ok(Content::Empty);
         }
-        match serde_saphyr::from_str_with_options::<Tree>(&self.text, options()) {
+        match serde_saphyr::from_str_with_options::<Tree>(&self.text, options(&self.text)) {
             Ok(tree) => Ok(objects(tree)),
             Err(error) => {
                 let place = error.location().filter(|location| location.line() > 0);
