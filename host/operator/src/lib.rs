@@ -12,7 +12,3 @@ pub mod plugin;
 pub mod runtimes;
 pub mod scan;
 pub mod usage;
-
-/// Of the binary, its tests and its benchmark.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -62,6 +62,8 @@ impl Stage {
                 format!("--plugins={}", root().join("target/plugins").display()),
             ])
             .args(args.iter().copied())
+            // As the chart sets it.
+            .env("MALLOC_ARENA_MAX", "1")
             .env("POD_NAME", pod)
             .env("POD_NAMESPACE", SYSTEM)
             .start()
