@@ -69,7 +69,7 @@ enum Command {
     Corpus(corpus::CorpusArgs),
     /// Write the parts of docs/ that are made from data: the list of known programs
     Docs(docs::DocsArgs),
-    /// Write the definitions of the custom resources, crds/*.yaml, from the types of host/api
+    /// Write the definitions of the custom resources from the types of host/api: crds/*.yaml, and the copies in their chart
     Crdgen(crdgen::CrdgenArgs),
     /// Start, use and end a control plane that stays, for work by hand
     ///
