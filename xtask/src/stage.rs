@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use aibom_control_plane::audit::{Entries, Entry, Mark};
 use aibom_control_plane::binaries::{self, Tool};
-use aibom_control_plane::process::{Process, Program};
+use aibom_control_plane::process::{Process, Program, Usage};
 use aibom_control_plane::{ControlPlane, Options, wait_until};
 use anyhow::{Context as _, Result, bail};
 
@@ -88,8 +88,9 @@ impl Stage {
         Ok(Self { plane, build: build.clone(), kubeconfig, starts: Cell::new(0) })
     }
 
-    /// Starts the operator as the ServiceAccount of the chart, and waits until it leads and has looked through what is stored.
-    pub(crate) fn operator(&self) -> Result<Operator> {
+    /// Starts the operator as the ServiceAccount of the chart with further arguments, and waits until it leads and has looked through what is
+    /// stored.
+    pub(crate) fn operator(&self, args: &[&str]) -> Result<Operator> {
         self.starts.set(self.starts.get() + 1);
         let (probes, metrics) = (free_port()?, free_port()?);
         let log = self.plane.folder().join(format!("operator-{}.log", self.starts.get()));
@@ -100,6 +101,7 @@ impl Stage {
                 format!("--metrics-bind-address=127.0.0.1:{metrics}"),
                 format!("--kubeconfig={}", self.kubeconfig.display()),
             ])
+            .args(args.iter().copied())
             .env("POD_NAME", "k8s-aibom-0")
             .env("POD_NAMESPACE", SYSTEM)
             .env_remove("K8S_AIBOM_PLUGINS");
@@ -125,6 +127,11 @@ impl Stage {
     pub(crate) fn requests(&self, since: Mark) -> Result<Entries> {
         Ok(self.plane.audit().since(since)?.by_service_account(SYSTEM, RELEASE))
     }
+
+    /// The watches that the operator opened since a mark.
+    pub(crate) fn watches(&self, since: Mark) -> Result<Entries> {
+        Ok(self.plane.audit().watches_since(since)?.by_service_account(SYSTEM, RELEASE))
+    }
 }
 
 /// It is about the lease, by which replicas agree who writes: one request every few seconds whatever the cluster does.
@@ -140,6 +147,12 @@ pub(crate) struct Operator {
 }
 
 impl Operator {
+    /// What it uses now.
+    pub(crate) fn usage(&self) -> Result<Usage> {
+        self.check()?;
+        Ok(self.process.usage()?)
+    }
+
     /// Where it says what it does.
     pub(crate) fn log(&self) -> &Path {
         self.process.log()

@@ -27,7 +27,7 @@ pub(crate) fn show(workspace: &Workspace, binary: Option<&Path>) -> Result<()> {
     let stage = Stage::start(workspace, &build)?;
     apply_examples(workspace, &stage.plane)?;
     step("Starting the operator as the ServiceAccount of the chart");
-    let operator = stage.operator()?;
+    let operator = stage.operator(&[])?;
     wait_until_settled(&stage, &operator)?;
     step("kubectl get aibom --all-namespaces");
     println!("{}", stage.plane.kubectl(&["get", "aibom", "--all-namespaces"])?.trim_end());
