@@ -17,30 +17,37 @@ pub(crate) struct CrdgenArgs {
     pub(crate) check: bool,
 }
 
-const FOLDER: &str = "crds";
+/// Where the definitions are: at the top for `kubectl apply`, and in their chart, since Helm reads no file outside of it.
+const FOLDERS: [&str; 2] = ["crds", "charts/k8s-aibom-crds/files"];
 
 pub(crate) fn update(workspace: &Workspace, args: &CrdgenArgs) -> Result<()> {
-    step(format!("Definitions of the custom resources in {FOLDER}/"));
+    step(format!("Definitions of the custom resources in {}", FOLDERS.join(" and ")));
     let files = crd::files()?;
-    let folder = workspace.path(FOLDER);
-    if args.check {
-        let stale = differences(&folder, &files)?;
-        if !stale.is_empty() {
-            bail!(
-                "{FOLDER}/ is not what the types of host/api say ({}); run `cargo xtask crdgen` and commit what it does",
-                stale.join(", ")
-            );
-        }
-        return Ok(());
-    }
-    for file in &files {
-        if write_if_changed(&folder.join(&file.name), file.yaml.as_bytes())? {
-            note(format!("{FOLDER}/{} written", file.name));
+    let mut stale = Vec::new();
+    for folder in FOLDERS {
+        let path = workspace.path(folder);
+        if args.check {
+            stale.extend(differences(&path, &files)?.into_iter().map(|name| format!("{folder}/{name}")));
+        } else {
+            write(&path, folder, &files)?;
         }
     }
-    for name in others(&folder, &files)? {
-        fs::remove_file(folder.join(&name)).with_context(|| format!("could not remove {FOLDER}/{name}"))?;
-        note(format!("{FOLDER}/{name} removed: it belongs to no type"));
+    if !stale.is_empty() {
+        bail!("not what the types of host/api say: {}; run `cargo xtask crdgen` and commit what it does", stale.join(", "));
+    }
+    Ok(())
+}
+
+/// Makes a folder hold the definitions, and no other.
+fn write(path: &Path, shown: &str, files: &[File]) -> Result<()> {
+    for file in files {
+        if write_if_changed(&path.join(&file.name), file.yaml.as_bytes())? {
+            note(format!("{shown}/{} written", file.name));
+        }
+    }
+    for name in others(path, files)? {
+        fs::remove_file(path.join(&name)).with_context(|| format!("could not remove {shown}/{name}"))?;
+        note(format!("{shown}/{name} removed: it belongs to no type"));
     }
     Ok(())
 }
@@ -62,7 +69,7 @@ fn others(folder: &Path, files: &[File]) -> Result<BTreeSet<String>> {
     if !folder.is_dir() {
         return Ok(names);
     }
-    for entry in fs::read_dir(folder).with_context(|| format!("could not read {FOLDER}/"))? {
+    for entry in fs::read_dir(folder).with_context(|| format!("could not read {}", folder.display()))? {
         let name = entry?.file_name().to_string_lossy().into_owned();
         if Path::new(&name).extension().is_some_and(|extension| extension == "yaml") && files.iter().all(|file| file.name != name) {
             names.insert(name);
@@ -86,6 +93,9 @@ mod tests {
         fs::write(folder.join("surplus.yaml"), "a: 1\n").unwrap();
         fs::write(folder.join("notes.txt"), "kept").unwrap();
         assert_eq!(differences(&folder, &files).unwrap(), ["changed.yaml", "missing.yaml", "surplus.yaml"]);
+        write(&folder, "a folder", &files).unwrap();
+        assert_eq!(differences(&folder, &files).unwrap(), Vec::<String>::new(), "after writing nothing differs");
+        assert!(folder.join("notes.txt").exists(), "what is no definition was removed");
         fs::remove_dir_all(&folder).unwrap();
         assert_eq!(differences(&folder, &files[..1]).unwrap(), ["same.yaml"], "without the folder everything is missing");
     }

@@ -1,15 +1,36 @@
 //! `cargo xtask demo`: from a fresh clone to documents.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use clap::Args;
 
 use crate::guests;
 use crate::toolchain::Choice;
 use crate::workspace::{Workspace, run, step};
 
-pub(crate) fn build_and_scan(workspace: &Workspace) -> Result<()> {
+mod cluster;
+
+#[derive(Args)]
+pub(crate) struct DemoArgs {
+    /// Show the operator instead: a throwaway API server, the charts, the examples, and the AIBOMs that come of them
+    ///
+    /// The control plane is real (etcd, kube-apiserver, kube-controller-manager) and has no nodes, so the operator runs as a process, with the
+    /// rights that the chart gives its pod. Everything is taken down at the end. Programs that are missing are built with Go first, once, in
+    /// some 15 minutes on two cores (`cargo xtask tools`).
+    #[arg(long)]
+    cluster: bool,
+
+    /// Run this operator instead of building one; it takes its scrapers from the folder `plugins` beside it or one folder up
+    #[arg(long, value_name = "FILE", requires = "cluster")]
+    binary: Option<PathBuf>,
+}
+
+pub(crate) fn demonstrate(workspace: &Workspace, args: &DemoArgs) -> Result<()> {
+    if args.cluster {
+        return cluster::show(workspace, args.binary.as_deref());
+    }
     guests::build_families(workspace, &[], Choice::Auto)?;
     let binary = workspace.build_host()?;
     scan(workspace, &binary)

@@ -22,6 +22,7 @@ mod guests;
 mod plugins;
 mod readers;
 mod rules;
+mod stage;
 mod test;
 mod toolchain;
 mod tools;
@@ -48,7 +49,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Build everything, scan the bundled examples, show the table and where the documents are
-    Demo,
+    ///
+    /// With --cluster: start a throwaway API server, install the charts, apply the examples, run the operator, and show the AIBOMs.
+    Demo(demo::DemoArgs),
     /// Run all that continuous integration runs, or the named steps of it
     ///
     /// Every step runs even when an earlier one failed, except those that need what the failed one builds; the summary at the end says
@@ -69,7 +72,7 @@ enum Command {
     Corpus(corpus::CorpusArgs),
     /// Write the parts of docs/ that are made from data: the list of known programs
     Docs(docs::DocsArgs),
-    /// Write the definitions of the custom resources, crds/*.yaml, from the types of host/api
+    /// Write the definitions of the custom resources from the types of host/api: crds/*.yaml, and the copies in their chart
     Crdgen(crdgen::CrdgenArgs),
     /// Start, use and end a control plane that stays, for work by hand
     ///
@@ -106,7 +109,7 @@ fn main() -> ExitCode {
 
 fn run(workspace: &Workspace, command: Command) -> Result<()> {
     match command {
-        Command::Demo => demo::build_and_scan(workspace),
+        Command::Demo(args) => demo::demonstrate(workspace, &args),
         Command::Test(args) => test::run(workspace, &args),
         Command::BuildPlugins(args) => guests::build(workspace, &args),
         Command::TestPlugins(args) => plugins::test(workspace, &args),

@@ -31,7 +31,7 @@ enum Step {
     Fmt,
     /// No kind name in the host, dependencies point down, modules stay short
     Rules,
-    /// The definitions in crds/ are those of the types
+    /// The definitions in crds/ and in their chart are those of the types
     Crds,
     /// The guests compile and become components that keep the contract
     BuildPlugins,

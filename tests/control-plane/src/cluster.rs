@@ -51,13 +51,22 @@ pub struct Options {
     pub folder: Option<PathBuf>,
     /// Further options of kube-apiserver, such as `--feature-gates=…`. One that is given twice counts as it comes last.
     pub apiserver_args: Vec<String>,
+    /// Further options of kube-controller-manager, such as `--kube-api-qps=300`: it asks 20 times a second at most otherwise, and is minutes
+    /// behind thousands of new objects.
+    pub controller_manager_args: Vec<String>,
     /// How long each program may take to answer. The default is for a machine under load.
     pub patience: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { controller_manager: true, folder: None, apiserver_args: Vec::new(), patience: Duration::from_mins(2) }
+        Self {
+            controller_manager: true,
+            folder: None,
+            apiserver_args: Vec::new(),
+            controller_manager_args: Vec::new(),
+            patience: Duration::from_mins(2),
+        }
     }
 }
 
@@ -122,7 +131,7 @@ impl ControlPlane {
         let cluster = Self { place, patience, kubectl, apiserver, running: Mutex::new(running), root: folder };
         cluster.start_apiserver()?;
         if let Some(program) = controller_manager {
-            let process = cluster.place.controller_manager(program).start()?;
+            let process = cluster.place.controller_manager(program).args(&options.controller_manager_args).start()?;
             cluster.running().controller_manager = Some(process);
             // Made by one of its controllers, so they run.
             cluster.wait_for_answer(
