@@ -49,7 +49,7 @@ impl Default for Settings {
             page: 250,
             life: Duration::from_secs(290),
             grace: Duration::from_secs(10),
-            backoff: (Duration::from_secs(5), Duration::from_secs(300)),
+            backoff: (Duration::from_secs(5), Duration::from_mins(5)),
         }
     }
 }
@@ -290,7 +290,9 @@ fn watch_path(path: &str, settings: &Settings, version: &str) -> String {
 fn selectors(query: &mut String, settings: &Settings) {
     for (name, selector) in [("labelSelector", &settings.labels), ("fieldSelector", &settings.fields)] {
         if let Some(selector) = selector.as_deref().filter(|selector| !selector.is_empty()) {
-            query.push_str(&format!("&{name}={}", escaped(selector)));
+            for part in ["&", name, "=", &escaped(selector)] {
+                query.push_str(part);
+            }
         }
     }
 }

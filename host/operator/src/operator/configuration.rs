@@ -199,8 +199,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn object(spec: Value) -> Option<Value> {
-        Some(json!({ "metadata": { "name": "default", "generation": 3 }, "spec": spec }))
+    fn object(spec: &Value) -> Value {
+        json!({ "metadata": { "name": "default", "generation": 3 }, "spec": spec })
     }
 
     fn reasons(told: &[Told]) -> Vec<&str> {
@@ -210,8 +210,8 @@ mod tests {
     #[test]
     fn transitions_have_the_events_of_the_go_operator() {
         let known = BTreeSet::from([GroupKind::new("apps", "Deployment")]);
-        let good = || object(json!({ "bomGeneration": { "inlineThresholdBytes": 2048 } }));
-        let bad = || object(json!({ "bomGeneration": { "inlineThresholdBytes": 1 } }));
+        let good = || Some(object(&json!({ "bomGeneration": { "inlineThresholdBytes": 2048 } })));
+        let bad = || Some(object(&json!({ "bomGeneration": { "inlineThresholdBytes": 1 } })));
         let mut configuration = Configuration::default();
         assert_eq!(reasons(&configuration.put(None, &known).0), ["AIBOMControllerConfigMissing"]);
         let (told, changed) = configuration.put(good(), &known);
@@ -229,13 +229,13 @@ mod tests {
     fn conditions_name_what_is_wrong_and_what_is_not_served() {
         let known = BTreeSet::new();
         let mut configuration = Configuration::default();
-        configuration.put(object(json!({ "discovery": { "workloadKinds": ["apps/Nothing"] } })), &known);
+        configuration.put(Some(object(&json!({ "discovery": { "workloadKinds": ["apps/Nothing"] } }))), &known);
         let conditions = configuration.conditions(&[]);
         assert_eq!((conditions[0].status, conditions[0].reason), (Some(false), "ConfigInvalid"));
         assert!(conditions[0].message.contains("spec.discovery.workloadKinds"), "{}", conditions[0].message);
         assert_eq!((conditions[1].status, conditions[1].reason), (Some(true), "RunningOnDefaults"));
         let sink = json!({ "name": "siem", "type": "Webhook", "webhook": { "endpoint": "https://bom.example.org/in" } });
-        configuration.put(object(json!({ "sinks": [sink] })), &known);
+        configuration.put(Some(object(&json!({ "sinks": [sink] }))), &known);
         let conditions = configuration.conditions(&["Widget: Conversion".to_owned()]);
         assert!(conditions[0].status == Some(true) && conditions[0].message.contains("siem"), "{}", conditions[0].message);
         assert_eq!(conditions[1].reason, "ThirdPartyWatchUnhealthy");

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aibom_api::conditions::MAX_MESSAGE;
 use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
@@ -23,7 +22,7 @@ const WAITING: usize = 256;
 /// Longest note that the API takes.
 const MAX_NOTE: usize = 1024;
 /// The same event about the same object is not sent again within this time.
-const QUIET: Duration = Duration::from_secs(600);
+const QUIET: Duration = Duration::from_mins(10);
 /// Events that may be sent at once, and the time in which one more may be sent.
 const BURST: u32 = 25;
 const REFILL: Duration = Duration::from_secs(1);
@@ -76,7 +75,6 @@ impl Events {
 }
 
 fn cut(note: &str) -> &str {
-    debug_assert!(MAX_NOTE < MAX_MESSAGE);
     let mut end = note.len().min(MAX_NOTE);
     while !note.is_char_boundary(end) {
         end -= 1;

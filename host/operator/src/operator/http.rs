@@ -41,7 +41,8 @@ pub async fn listen(address: &str) -> anyhow::Result<Option<TcpListener>> {
 pub async fn probes(listener: TcpListener, ready: Arc<Ready>, stop: CancellationToken) {
     let readyz = |State(ready): State<Arc<Ready>>| async move {
         let checks = [("synced", ready.synced.load(Ordering::Relaxed)), ("config-valid", ready.configured.load(Ordering::Relaxed))];
-        let text: String = checks.iter().map(|(name, ok)| format!("[{}] {name}\n", if *ok { '+' } else { '-' })).collect();
+        let lines: Vec<String> = checks.iter().map(|(name, ok)| format!("[{}] {name}\n", if *ok { '+' } else { '-' })).collect();
+        let text = lines.concat();
         let all = checks.iter().all(|(_, ok)| *ok);
         (if all { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, text)
     };

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::refetch::accept;
 use super::shared::Shared;
 use super::world::pods::Pod;
-use super::world::{Key, Lane};
+use super::world::{Key, Lane, Touched};
 
 /// What a lane is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +169,7 @@ impl Runner<'_> {
         let mut world = self.shared.world();
         // Of two objects of one name that came one after the other, the later one may be known already.
         let same = world.workload(&key).is_none_or(|known| *known.uid == *meta.uid);
-        let mut touched = if same { world.remove(&key) } else { Default::default() };
+        let mut touched = if same { world.remove(&key) } else { Touched::new() };
         if self.is_pods() {
             touched.extend(world.remove_pod(&meta.uid));
         }

@@ -29,6 +29,9 @@ const MAY_ACT: Duration = Duration::from_secs(10);
 /// Time between two tries.
 const RETRY: Duration = Duration::from_secs(2);
 
+/// For ever.
+const A_CENTURY: Duration = Duration::from_hours(24 * 365 * 100);
+
 /// Until when this process may write.
 #[derive(Clone, Debug)]
 pub struct Term(watch::Receiver<Option<Instant>>);
@@ -36,7 +39,7 @@ pub struct Term(watch::Receiver<Option<Instant>>);
 impl Term {
     /// A term without end, where there is no election.
     pub fn unlimited() -> Self {
-        let (sender, receiver) = watch::channel(Some(Instant::now() + Duration::from_secs(60 * 60 * 24 * 365 * 30)));
+        let (sender, receiver) = watch::channel(Some(Instant::now() + A_CENTURY));
         // The receiver keeps the last value when the sender is gone.
         drop(sender);
         Self(receiver)
@@ -112,9 +115,10 @@ impl Elector {
             tokio::select! { () = sleep(pause) => {}, () = stop.cancelled() => break }
         }
         if self.term.send_replace(None).is_some() {
-            match timeout(RETRY, self.release()).await {
-                Ok(Ok(())) => tracing::info!(lease = NAME, "the lease was given back"),
-                _ => tracing::warn!(lease = NAME, "the lease could not be given back; it runs out by itself"),
+            if let Ok(Ok(())) = timeout(RETRY, self.release()).await {
+                tracing::info!(lease = NAME, "the lease was given back");
+            } else {
+                tracing::warn!(lease = NAME, "the lease could not be given back; it runs out by itself");
             }
         }
     }

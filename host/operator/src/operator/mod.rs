@@ -40,7 +40,7 @@ pub mod supervisor;
 pub mod worker;
 pub mod world;
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -193,7 +193,7 @@ async fn lead(
     let cluster_uid = cluster_uid(&shared.client, &stop).await;
     let _ = shared.cluster_uid.set(cluster_uid);
     let folder = crate::cli::plugin_folder(flags.plugins.clone())?;
-    let (host, built_in, refused) = tokio::task::spawn_blocking(move || load(folder)).await.context("plugins cannot be loaded")??;
+    let (host, built_in, refused) = tokio::task::spawn_blocking(move || load(&folder)).await.context("plugins cannot be loaded")??;
 
     let mut tasks = JoinSet::new();
     let (synced, looked_through) = oneshot::channel();
@@ -251,7 +251,7 @@ impl Identity {
 }
 
 /// A client that hides no failure and waits for nothing for ever.
-async fn connect(kubeconfig: Option<&std::path::Path>, instance: &str) -> anyhow::Result<Client> {
+async fn connect(kubeconfig: Option<&Path>, instance: &str) -> anyhow::Result<Client> {
     let mut config = match kubeconfig {
         Some(path) => {
             let file = Kubeconfig::read_from(path).with_context(|| format!("the kubeconfig {} cannot be read", path.display()))?;
@@ -293,9 +293,9 @@ async fn cluster_uid(client: &Client, stop: &CancellationToken) -> String {
 type Loaded = (Host, Vec<Plugin>, Vec<PluginStatus>);
 
 /// Loads the built-in plugins. One that is refused takes its kinds with it, and the status says so.
-fn load(folder: PathBuf) -> anyhow::Result<Loaded> {
+fn load(folder: &Path) -> anyhow::Result<Loaded> {
     let host = Host::new(HostConfig { slots: SLOTS, ..HostConfig::default() })?;
-    let (catalogue, errors) = Catalogue::load(&host, &folder)?;
+    let (catalogue, errors) = Catalogue::load(&host, folder)?;
     let refused = errors
         .into_iter()
         .map(|error| {

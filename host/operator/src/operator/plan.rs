@@ -115,7 +115,13 @@ mod tests {
         Key { kind: Arc::new(GroupKind::new("apps", "Deployment")), namespace: Arc::from("demo"), name: Arc::from("web") }
     }
 
-    fn world(state: Option<State>, lane: Lane, stored: Option<Option<Key>>) -> World {
+    /// What is stored under the name.
+    enum Aibom {
+        None,
+        Of(Option<Key>),
+    }
+
+    fn world(state: Option<State>, lane: Lane, stored: Aibom) -> World {
         let mut world = World::new();
         world.opt_in("demo");
         world.set_lane(&key().kind, &Resource::new("apps", "v1", "deployments", "Deployment"), &Scope::Cluster, lane);
@@ -123,7 +129,7 @@ mod tests {
             let (uid, api_version) = (Arc::from("u"), Arc::from("apps/v1"));
             world.put(&key(), Workload { uid, owner: None, api_version, view: [0; 32], round: 1, state });
         }
-        if let Some(workload) = stored {
+        if let Aibom::Of(workload) = stored {
             let stored = Stored {
                 uid: Arc::from("a"),
                 known_versions: ["1".into(), "1".into()],
@@ -156,7 +162,7 @@ mod tests {
 
     #[test]
     fn an_aibom_is_taken_away_with_a_proof_only() {
-        let ours = || Some(Some(key()));
+        let ours = || Aibom::Of(Some(key()));
         assert_eq!(word(&world(None, HEALTHY, ours())), "gone");
         assert_eq!(word(&world(None, Lane { failing: true, ..HEALTHY }, ours())), "keep", "a watch that fails proves nothing");
         assert_eq!(word(&world(None, Lane { synced: false, ..HEALTHY }, ours())), "keep", "nor does one that has not begun");
@@ -174,18 +180,24 @@ mod tests {
     fn what_is_not_ours_is_neither_written_nor_taken_away() {
         let other = Key { name: Arc::from("other"), ..key() };
         for stored in [None, Some(other)] {
-            assert_eq!(word(&world(Some(State::NotAi), HEALTHY, Some(stored.clone()))), "nothing");
+            assert_eq!(word(&world(Some(State::NotAi), HEALTHY, Aibom::Of(stored.clone()))), "nothing");
             let state = State::Ai(crate::operator::world::Facts::pack(&aibom_facts::inventory::Inventory::new(
                 Vec::new(),
                 aibom_facts::inventory::Origin::Cluster,
             )).unwrap());
-            assert_eq!(word(&world(Some(state), HEALTHY, Some(stored))), "refused");
+            assert_eq!(word(&world(Some(state), HEALTHY, Aibom::Of(stored))), "refused");
         }
+    }
+
+    #[test]
+    fn without_anything_stored_nothing_is_taken_away() {
+        assert_eq!(word(&world(None, HEALTHY, Aibom::None)), "nothing");
+        assert_eq!(word(&world(Some(State::NotAi), HEALTHY, Aibom::None)), "nothing");
     }
 
     #[test]
     fn a_workload_that_cannot_be_read_keeps_what_is_stored() {
         let state = State::Failed { reason: "deadline".into(), before: None };
-        assert_eq!(word(&world(Some(state), HEALTHY, Some(Some(key())))), "failed");
+        assert_eq!(word(&world(Some(state), HEALTHY, Aibom::Of(Some(key())))), "failed");
     }
 }

@@ -155,10 +155,21 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.state().keys.len()
     }
 
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Lets everybody who takes go home. Keys that wait are dropped.
     pub fn close(&self) {
         self.state().closed = true;
         self.changed.notify_one();
+    }
+}
+
+impl<K: Clone + Eq + Hash> Default for Queue<K> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -226,12 +237,12 @@ mod tests {
         queue.add("a");
         taken(&queue).await;
         assert_eq!(queue.failed(&"a"), 1);
-        queue.done(&"a", Some(Duration::from_secs(60)));
+        queue.done(&"a", Some(Duration::from_mins(1)));
         assert_eq!(taken(&queue).await, None);
         queue.add("a");
         assert_eq!(taken(&queue).await, Some("a"));
         assert_eq!(queue.failed(&"a"), 2, "failures are counted until one succeeds");
-        queue.done(&"a", Some(Duration::from_secs(60)));
+        queue.done(&"a", Some(Duration::from_mins(1)));
         let started = Instant::now();
         assert_eq!(queue.take().await, Some("a"));
         assert_eq!(started.elapsed().as_secs(), 60);
@@ -261,7 +272,7 @@ mod tests {
         for key in 0..100 {
             queue.add(key);
         }
-        while queue.len() > 0 {
+        while !queue.is_empty() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         queue.close();

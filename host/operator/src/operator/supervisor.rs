@@ -1,25 +1,23 @@
 //! The one task that decides what is looked at: it follows configuration, namespaces and plugins, and has the watches of kinds started
 //! and stopped.
 
+mod status;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use aibom_api::config::{AibomControllerConfigStatus, KindStatus, PluginStatus};
+use aibom_api::config::PluginStatus;
 use aibom_api::effective::{Effective, Section};
 use aibom_api::kinds::GroupKind;
-use aibom_api::{CONFIG_NAME, GROUP, VERSION, conditions};
+use aibom_api::{CONFIG_NAME, GROUP, VERSION};
 use aibom_artifact::configmap::LABEL;
 use aibom_extract::Rules;
 use aibom_plugin::{Host, Plugin};
 use aibom_watch::{Accept, Event, Meta, Resource, Scope, Settings, Watch};
 use k8s_openapi::api::core::v1::ObjectReference;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use k8s_openapi::jiff::Timestamp;
-use kube::Api;
-use kube::api::{Patch, PatchParams};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -32,13 +30,12 @@ use super::lanes::Lanes;
 use super::schema;
 use super::serving::{self, Allowed, Serving};
 use super::shared::Shared;
-use super::worker::FIELD_MANAGER;
 
 /// Changes that come together are told together.
 const TOGETHER: Duration = Duration::from_millis(500);
 
 /// Kinds whose CRD was not there are looked for again after this time.
-const LOOK_AGAIN: Duration = Duration::from_secs(300);
+const LOOK_AGAIN: Duration = Duration::from_mins(5);
 
 /// What the supervisor is started with.
 pub struct Supervisor {
@@ -91,7 +88,7 @@ impl Supervisor {
             look_again: Instant::now() + LOOK_AGAIN,
         };
         let client = || self.shared.client.clone();
-        let quick = (Duration::from_secs(1), Duration::from_secs(60));
+        let quick = (Duration::from_secs(1), Duration::from_mins(1));
         let named = Settings { fields: Some(format!("metadata.name={CONFIG_NAME}")), backoff: quick, ..Settings::default() };
         let configs = Resource::new(GROUP, VERSION, "aibomcontrollerconfigs", "AIBOMControllerConfig");
         let mut configs = Watch::new(client(), configs, &Scope::Cluster, named);
@@ -137,7 +134,7 @@ impl Supervisor {
         };
         while let Some(event) = next(maps).await {
             let last = matches!(event, Event::Synced | Event::Failed(_));
-            self.put_map(state, &mut listed, event).await;
+            self.put_map(state, &mut listed, event);
             if last {
                 break;
             }
@@ -170,11 +167,15 @@ impl Supervisor {
 
     async fn config(&self, state: &mut State, listed: &mut Listed, event: Event) {
         match event {
-            Event::Listing => listed.config = Some(None),
-            Event::Listed(object) => listed.config = Some(serde_json::from_str(object.get()).ok()),
+            Event::Listing => listed.config = Some(Vec::new()),
+            Event::Listed(object) => {
+                if let Some(list) = &mut listed.config {
+                    list.extend(serde_json::from_str::<Value>(object.get()));
+                }
+            }
             Event::Synced => {
-                if let Some(object) = listed.config.take() {
-                    self.put_config(state, object).await;
+                if let Some(list) = listed.config.take() {
+                    self.put_config(state, list.into_iter().next()).await;
                 }
             }
             Event::Applied(object) => {
@@ -209,7 +210,7 @@ impl Supervisor {
     }
 
     async fn map(&self, state: &mut State, listed: &mut Listed, event: Event) {
-        if self.put_map(state, listed, event).await {
+        if self.put_map(state, listed, event) {
             let known = self.known_kinds(state);
             let (told, _) = state.configuration.again(&known);
             self.tell_all(state, told);
@@ -219,7 +220,7 @@ impl Supervisor {
     }
 
     /// Takes over what a ConfigMap says; whether another set of plugins serves now.
-    async fn put_map(&self, state: &mut State, listed: &mut Listed, event: Event) -> bool {
+    fn put_map(&self, state: &mut State, listed: &mut Listed, event: Event) -> bool {
         match event {
             Event::Listing => {
                 listed.maps = Some(BTreeSet::new());
@@ -408,128 +409,12 @@ impl Supervisor {
             Err(failure) => tracing::warn!(%failure, "the served definitions could not be compared with ours"),
         }
     }
-
-    /// Writes the status of the configuration when it says something else than what was written.
-    async fn tell_status(&self, state: &mut State) {
-        if !state.configuration.exists() || self.shared.term.left().is_none() {
-            return;
-        }
-        let now = Time(Timestamp::now());
-        let status = self.status(state, &now);
-        let wanted = plain(&status);
-        let stored: Option<AibomControllerConfigStatus> =
-            state.configuration.stored_status().and_then(|status| serde_json::from_value(status.clone()).ok());
-        let written = state.written.clone().or_else(|| stored.map(|stored| plain(&stored)));
-        if written.as_ref() == Some(&wanted) {
-            state.written = written;
-            return;
-        }
-        let body = json!({ "apiVersion": format!("{GROUP}/{VERSION}"), "kind": "AIBOMControllerConfig", "metadata": { "name": CONFIG_NAME }, "status": &status });
-        let api: Api<aibom_api::config::AibomControllerConfig> = Api::all(self.shared.client.inner().clone());
-        let params = PatchParams::apply(FIELD_MANAGER).force();
-        match tokio::time::timeout(Duration::from_secs(10), api.patch_status(CONFIG_NAME, &params, &Patch::Apply(body))).await {
-            Ok(Ok(_)) => state.written = Some(wanted),
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "the status of the configuration could not be written");
-                state.tell_at = Some(Instant::now() + Duration::from_secs(30));
-            }
-            Err(_) => state.tell_at = Some(Instant::now() + Duration::from_secs(30)),
-        }
-    }
-
-    fn status(&self, state: &State, now: &Time) -> AibomControllerConfigStatus {
-        let configuration = &state.configuration;
-        let stored: AibomControllerConfigStatus =
-            configuration.stored_status().and_then(|status| serde_json::from_value(status.clone()).ok()).unwrap_or_default();
-        let serving = self.shared.serving();
-        let kinds = self.kinds(&serving, &stored, now);
-        let unhealthy: Vec<String> = kinds
-            .iter()
-            .filter(|kind| kind.health.as_deref() == Some("Unhealthy"))
-            .map(|kind| format!("{}: {}", GroupKind::new(&kind.group, &kind.kind), kind.cause.as_deref().unwrap_or("unknown")))
-            .collect();
-        let mut all = stored.conditions.clone();
-        for wanted in configuration.conditions(&unhealthy) {
-            conditions::set(&mut all, &wanted, now);
-        }
-        AibomControllerConfigStatus {
-            conditions: all,
-            observed_generation: configuration.generation(),
-            last_loaded_at: if configuration.is_valid() && stored.observed_generation != configuration.generation() {
-                Some(now.clone())
-            } else {
-                stored.last_loaded_at.clone().or_else(|| configuration.is_valid().then(|| now.clone()))
-            },
-            effective_configuration: Some(configuration.effective().to_spec()),
-            effective_configuration_hash: Some(configuration.effective().hash()),
-            kinds,
-            plugins: self.plugins(state, &serving),
-        }
-    }
-
-    fn kinds(&self, serving: &Serving, stored: &AibomControllerConfigStatus, now: &Time) -> Vec<KindStatus> {
-        let world = self.shared.world();
-        let mut kinds = Vec::new();
-        for (kind, lane, objects) in world.kinds() {
-            let Some(plugin) = serving.catalogue.plugin_of(&kind.group, &kind.kind) else { continue };
-            let health = match (lane.failing, lane.synced, objects) {
-                (true, ..) => "Unhealthy",
-                (false, false, _) => "Unknown",
-                (false, true, 0) => "Unproven",
-                (false, true, _) => "Healthy",
-            };
-            let known = stored.kinds.iter().find(|known| known.group == kind.group && known.kind == kind.kind);
-            let same = known.filter(|known| known.health.as_deref() == Some(health));
-            kinds.push(KindStatus {
-                group: kind.group.clone(),
-                kind: kind.kind.clone(),
-                version: world.resource(&kind).map(|resource| resource.version.clone()),
-                state: Some("Ready".to_owned()),
-                health: Some(health.to_owned()),
-                cause: lane.cause.map(|cause| cause.as_str().to_owned()),
-                message: None,
-                since: Some(same.and_then(|known| known.since.clone()).unwrap_or_else(|| now.clone())),
-                objects: Some(i64::try_from(objects).unwrap_or(i64::MAX)),
-                plugin: Some(plugin.description().name.clone()),
-                plugin_digest: Some(format!("sha256:{}", plugin.digest())),
-            });
-        }
-        kinds
-    }
-
-    fn plugins(&self, state: &State, serving: &Serving) -> Vec<PluginStatus> {
-        let serves = |plugin: &Plugin| serving.effective.uses_plugin(&plugin.description().name);
-        let built_in = self.built_in.iter().map(|plugin| {
-            let description = plugin.description();
-            PluginStatus {
-                name: description.name.clone(),
-                source: Some("BuiltIn".to_owned()),
-                state: Some(if serves(plugin) { "Serving" } else { "Disabled" }.to_owned()),
-                version: Some(description.version.clone()),
-                digest: Some(format!("sha256:{}", plugin.digest())),
-                kinds: description.kinds.iter().map(|kind| GroupKind::new(&kind.group, &kind.kind).to_string()).collect(),
-                ..PluginStatus::default()
-            }
-        });
-        let mut all: Vec<PluginStatus> = built_in.chain(self.refused.iter().cloned()).collect();
-        for status in state.external.status(serves) {
-            // A plugin from outside may have the name of a built-in one; the list is kept by name.
-            all.retain(|known| known.name != status.name);
-            all.push(status);
-        }
-        all.sort_by(|left, right| left.name.cmp(&right.name));
-        self.shared.metrics.plugins.reset();
-        for plugin in &all {
-            self.shared.metrics.plugins.with_label_values(&[&plugin.name, plugin.state.as_deref().unwrap_or_default()]).set(1);
-        }
-        all
-    }
 }
 
 /// What lists that are under way have told up to now.
 #[derive(Default)]
 struct Listed {
-    config: Option<Option<Value>>,
+    config: Option<Vec<Value>>,
     maps: Option<BTreeSet<String>>,
     namespaces: Option<HashSet<String>>,
 }
@@ -538,20 +423,4 @@ impl State {
     fn tell_soon(&mut self) {
         self.tell_at.get_or_insert_with(|| Instant::now() + TOGETHER);
     }
-}
-
-/// A status without what changes by itself: times and counts.
-fn plain(status: &AibomControllerConfigStatus) -> Value {
-    let mut status = status.clone();
-    status.last_loaded_at = None;
-    for condition in &mut status.conditions {
-        condition.last_transition_time = Time(Timestamp::UNIX_EPOCH);
-    }
-    for kind in &mut status.kinds {
-        (kind.since, kind.objects) = (None, None);
-    }
-    for plugin in &mut status.plugins {
-        plugin.since = None;
-    }
-    serde_json::to_value(status).unwrap_or_default()
 }

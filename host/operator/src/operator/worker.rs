@@ -60,7 +60,7 @@ pub async fn work(shared: Arc<Shared>) {
 /// Counts and tells what went wrong, and says when to try again.
 fn after_trouble(shared: &Shared, key: &Key, trouble: &Trouble) -> Duration {
     let failures = shared.queue.failed(key);
-    let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(300));
+    let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_mins(5));
     let mut wait = backoff.next_wait();
     for _ in 1..failures.min(12) {
         wait = backoff.next_wait();
@@ -387,7 +387,7 @@ async fn fail(
         // Whatever is wrong is not going away by itself; a change of the object or of the scraper brings it back.
         return Ok(None);
     }
-    let mut backoff = Backoff::new(Duration::from_secs(2), Duration::from_secs(60));
+    let mut backoff = Backoff::new(Duration::from_secs(2), Duration::from_mins(1));
     let mut wait = backoff.next_wait();
     for _ in 1..failures.min(8) {
         wait = backoff.next_wait();

@@ -316,11 +316,6 @@ impl World {
         gone.iter().flat_map(|uid| self.remove_pod(uid)).collect()
     }
 
-    /// Pods that are known.
-    pub fn pod_count(&self) -> usize {
-        self.pods.len()
-    }
-
     /// The digests that the pods of a workload run, its own pod included.
     pub fn digests(&self, workload: &Workload) -> Digests {
         let mut digests = Digests::default();

@@ -63,7 +63,7 @@ fn a_leader_that_is_killed_or_cut_off_is_followed_by_the_other_and_two_never_wri
     let all = stage.plane.audit().since(stage.plane.audit().start()).unwrap();
     let writes = all.writes().by_agent("k8s-aibom/").filter(|entry| entry.resource == "aiboms" && entry.code < 300);
     let mut times: BTreeMap<String, (std::time::SystemTime, std::time::SystemTime)> = BTreeMap::new();
-    for entry in writes.iter() {
+    for entry in &writes {
         let span = times.entry(entry.user_agent.clone()).or_insert((entry.time, entry.time));
         *span = (span.0.min(entry.time), span.1.max(entry.time));
     }

@@ -29,7 +29,10 @@ pub struct Running {
 
 /// Digests by name of the container and image as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Digests(pub BTreeMap<(Arc<str>, Arc<str>), BTreeSet<Box<str>>>);
+pub struct Digests(pub BTreeMap<Of, BTreeSet<Box<str>>>);
+
+/// Name of a container, and its image as written.
+pub type Of = (Arc<str>, Arc<str>);
 
 /// All pods that are known.
 #[derive(Debug, Default)]
@@ -128,11 +131,6 @@ impl Pods {
     /// UIDs of some pods.
     pub fn uids(&self, wanted: impl Fn(&Pod) -> bool) -> impl Iterator<Item = &Arc<str>> {
         self.pods.iter().filter(move |(_, pod)| wanted(pod)).map(|(uid, _)| uid)
-    }
-
-    /// Number of pods.
-    pub fn len(&self) -> usize {
-        self.pods.len()
     }
 
     /// Adds the digests of a pod, and of the pods that an object controls.
