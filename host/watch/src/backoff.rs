@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn waiting_times_double_up_to_the_most_and_begin_anew() {
-        let mut backoff = Backoff::new(Duration::from_secs(5), Duration::from_secs(300));
+        let mut backoff = Backoff::new(Duration::from_secs(5), Duration::from_mins(5));
         let within = |wait: Duration, seconds: f64| (0.75 * seconds..=seconds).contains(&wait.as_secs_f64());
         for seconds in [5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 300.0, 300.0] {
             let wait = backoff.next_wait();

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use futures_util::io::AsyncBufRead;
 use http::Request;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::failure::{Cause, Failure};
+use crate::meta::Meta;
 
 /// In which form objects are asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +27,25 @@ impl Accept {
             (Self::Whole, _) => "application/json",
             (Self::Metadata, false) => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
             (Self::Metadata, true) => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        }
+    }
+}
+
+/// What a patch is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// What the object is to have of ours: server-side apply.
+    Apply,
+    /// What is to be changed: a merge patch, RFC 7386.
+    Merge,
+}
+
+impl Form {
+    fn content_type(self) -> &'static str {
+        match self {
+            // JSON is YAML.
+            Self::Apply => "application/apply-patch+yaml",
+            Self::Merge => "application/merge-patch+json",
         }
     }
 }
@@ -73,12 +94,27 @@ impl Client {
         serde_json::from_str(&text).map_err(|error| Failure::new(Cause::Decode, error.to_string()))
     }
 
+    /// Patches an object, and gives the metadata that it has then: the rest of it is what was sent.
+    ///
+    /// # Errors
+    /// How the request failed.
+    pub async fn patch(&self, path: &str, form: Form, body: &impl Serialize, time: Duration) -> Result<Meta, Failure> {
+        let body = serde_json::to_vec(body).map_err(|error| Failure::new(Cause::Invalid, error.to_string()))?;
+        let request = Request::patch(path)
+            .header(http::header::ACCEPT, Accept::Metadata.header(false))
+            .header(http::header::CONTENT_TYPE, form.content_type())
+            .body(body)
+            .map_err(|error| Failure::new(Cause::Invalid, format!("no request can be made for {path}: {error}")))?;
+        let text = bounded(time, self.client.request_text(request)).await?;
+        Meta::of(&text).map_err(|error| Failure::new(Cause::Decode, error.to_string()))
+    }
+
     pub(crate) async fn list_text(&self, path: &str, accept: Accept) -> Result<String, Failure> {
         self.text(request(path, accept.header(true))?).await
     }
 
     async fn text(&self, request: Request<Vec<u8>>) -> Result<String, Failure> {
-        self.bounded(self.client.request_text(request)).await
+        bounded(self.timeout, self.client.request_text(request)).await
     }
 
     pub(crate) async fn stream(
@@ -86,15 +122,19 @@ impl Client {
         path: &str,
         accept: Accept,
     ) -> Result<Lines, Failure> {
-        let stream = self.bounded(self.client.request_stream(request(path, accept.header(false))?)).await?;
+        let stream = bounded(self.timeout, self.client.request_stream(request(path, accept.header(false))?)).await?;
         Ok(Box::pin(stream))
     }
+}
 
-    async fn bounded<T>(&self, call: impl Future<Output = kube::Result<T>>) -> Result<T, Failure> {
-        match tokio::time::timeout(self.timeout, call).await {
-            Ok(answer) => answer.map_err(Failure::from),
-            Err(_) => Err(Failure::new(Cause::Timeout, format!("no answer within {} s", self.timeout.as_secs()))),
-        }
+/// A call with a bound on its time.
+///
+/// # Errors
+/// How it failed, or that there was no answer in time.
+pub async fn bounded<T>(time: Duration, call: impl Future<Output = kube::Result<T>>) -> Result<T, Failure> {
+    match tokio::time::timeout(time, call).await {
+        Ok(answer) => answer.map_err(Failure::from),
+        Err(_) => Err(Failure::new(Cause::Timeout, format!("no answer within {:.1} s", time.as_secs_f64()))),
     }
 }
 

@@ -27,7 +27,7 @@ mod resource;
 mod watch;
 
 pub use backoff::Backoff;
-pub use client::{Accept, Client};
+pub use client::{Accept, Client, Form, bounded};
 pub use failure::{Cause, Failure};
 pub use meta::{Meta, Owner, with_type};
 pub use resource::{Resource, Scope};

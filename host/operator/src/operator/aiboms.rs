@@ -4,17 +4,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use aibom_api::aibom::Aibom;
-use aibom_api::{GROUP, VERSION};
-use aibom_watch::{Accept, Event, Meta, Resource, Scope, Settings, Watch};
+use aibom_watch::{Accept, Event, Meta, Scope, Settings, Watch};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::shared::Shared;
 use super::stored::look_through;
-
-fn resource() -> Resource {
-    Resource::new(GROUP, VERSION, "aiboms", "AIBOM")
-}
+use super::writer::resource;
 
 /// Looks through all AIBOMs, page by page, says so, and follows their versions until it is stopped.
 pub async fn follow(shared: Arc<Shared>, synced: oneshot::Sender<()>, stop: CancellationToken) {

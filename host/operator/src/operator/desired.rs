@@ -149,23 +149,25 @@ fn owner(key: &Key, workload: &Workload) -> OwnerReference {
 }
 
 fn conditions(truncated: Option<&str>) -> Vec<Wanted> {
-    let wanted = |type_: AibomCondition, status, reason: AibomReason, message: &str| Wanted {
-        type_: type_.as_str(),
-        status: Some(status),
-        reason: reason.as_str(),
-        message: message.to_owned(),
-        observed_generation: None,
-    };
     let ready = match truncated {
         None => wanted(AibomCondition::Ready, true, AibomReason::BomGenerated, "the document describes the workload"),
         Some(reason) => wanted(AibomCondition::Ready, false, AibomReason::BomTruncated, reason),
     };
-    vec![
-        ready,
+    let [synced, failed] = sinks();
+    vec![ready, synced, failed, wanted(AibomCondition::Stale, false, AibomReason::BomGenerated, "the last look at the workload succeeded")]
+}
+
+/// Conditions about sinks, of which this version serves none.
+pub fn sinks() -> [Wanted; 2] {
+    [
         wanted(AibomCondition::Synced, true, AibomReason::CrdStatusOnly, "no sink is served; the document is in this object only"),
         wanted(AibomCondition::SinkFailed, false, AibomReason::AllSinksOk, "no sink is served"),
-        wanted(AibomCondition::Stale, false, AibomReason::BomGenerated, "the last look at the workload succeeded"),
     ]
+}
+
+fn wanted(type_: AibomCondition, status: bool, reason: AibomReason, message: &str) -> Wanted {
+    let (type_, reason, message) = (type_.as_str(), reason.as_str(), message.to_owned());
+    Wanted { type_, status: Some(status), reason, message, observed_generation: None }
 }
 
 fn summary(key: &Key, workload: &Workload, inventory: &Inventory) -> Summary {

@@ -20,6 +20,7 @@ pub mod configuration;
 pub mod desired;
 pub mod events;
 pub mod external;
+pub mod failing;
 pub mod flags;
 pub mod gauges;
 pub mod http;
@@ -39,6 +40,7 @@ pub mod stored;
 pub mod supervisor;
 pub mod worker;
 pub mod world;
+pub mod writer;
 
 use std::path::Path;
 use std::sync::atomic::Ordering;

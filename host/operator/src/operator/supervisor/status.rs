@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::{State, Supervisor};
 use crate::operator::serving::Serving;
-use crate::operator::worker::FIELD_MANAGER;
+use crate::operator::writer::FIELD_MANAGER;
 
 impl Supervisor {
     /// Writes the status of the configuration when it says something else than what was written.
