@@ -52,6 +52,7 @@ pub(crate) fn burst(stage: &Stage, operator: &Operator, count: usize) -> Result<
     let waits = create_to_ready(&created, &statuses);
     note(format!("requests: {}", list(&requests)));
     note(format!("the last of them {:.1} s after the first creation", since_first(quiet.last)));
+    note(format!("writes of the operator under way at the same time, on average: {:.1}", under_way(&aiboms)));
     note(format!("the API server took for a creation {}; for a write of the operator {}", server_times(&created), server_times(&aiboms)));
     let budget = Budget::of(count);
     let name = stage.plane.get_json(&["deployment", &load::name(0), "--namespace", NAMESPACE, "--show-managed-fields"])?;
@@ -78,7 +79,10 @@ pub(crate) fn burst(stage: &Stage, operator: &Operator, count: usize) -> Result<
 
 /// Ends the operator and starts it again.
 pub(crate) fn restart(stage: &Stage, operator: Operator, budget: &Budget, args: &[&str]) -> Result<(Operator, Vec<Figure>)> {
-    step(format!("Restart: SIGTERM, and a new process over the same objects {}", args.join(" ")));
+    step("Restart: SIGTERM, and a new process over the same objects");
+    if !args.is_empty() {
+        note(format!("with {}", args.join(" ")));
+    }
     let took = operator.stop()?;
     note(format!("the old one ended after {:.1} s", took.as_secs_f64()));
     let (mark, began) = (stage.plane.audit().mark(), SystemTime::now());
@@ -114,6 +118,7 @@ pub(crate) fn idle(stage: &Stage, operator: &Operator, minutes: u32) -> Result<V
     let (mark, before, began) = (stage.plane.audit().mark(), operator.usage()?, Instant::now());
     for minute in 1..=minutes {
         thread::sleep(Duration::from_mins(1));
+        operator.check()?;
         note(format!("{minute} of {minutes} min"));
     }
     let used = operator.usage()?;
@@ -209,6 +214,14 @@ fn first_writes(statuses: &Entries) -> BTreeMap<&str, SystemTime> {
         *time = (*time).min(answered(entry));
     }
     first
+}
+
+/// How many of these requests were in the hands of the API server at the same time, on average. As many as the operator has workers means
+/// that it waits for the server.
+fn under_way(requests: &Entries) -> f64 {
+    let first = requests.iter().map(|entry| entry.time).min();
+    let taken: f64 = requests.iter().map(|entry| entry.took.as_secs_f64()).sum();
+    taken / seconds(first, requests.iter().map(answered).max())
 }
 
 fn answered(entry: &Entry) -> SystemTime {
