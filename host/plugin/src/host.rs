@@ -1,6 +1,6 @@
 //! The engine, the thread that makes time pass for guests, and the slots.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use tokio::sync::Semaphore;
@@ -35,6 +35,7 @@ pub(crate) struct Inner {
     pub(crate) slots: Arc<Semaphore>,
     /// Held while a plugin is compiled: compiling is the most expensive thing that a plugin can ask for.
     pub(crate) compiler: Mutex<()>,
+    pub(crate) ticker: Arc<Ticker>,
     allocation: Allocation,
     fallback_reason: Option<String>,
 }
@@ -63,8 +64,9 @@ impl Host {
                 }
             },
         };
+        let ticker = Arc::new(Ticker::default());
         if !config.measure_fuel {
-            tick(&engine)?;
+            tick(&engine, &ticker)?;
         }
         let mut linker = Linker::new(&engine);
         contract::Plugin::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state)
@@ -75,6 +77,7 @@ impl Host {
             engine,
             linker,
             compiler: Mutex::new(()),
+            ticker,
             allocation,
             fallback_reason,
         };
@@ -186,12 +189,12 @@ fn pool(host: &HostConfig) -> PoolingAllocationConfig {
     pool
 }
 
-/// Makes epochs pass. A thread and not a task: a runtime whose workers are all busy is exactly when deadlines matter. It ends with the
-/// engine.
-fn tick(engine: &Engine) -> Result<(), HostError> {
-    let engine = engine.weak();
+/// Makes epochs pass. A thread and not a task: a runtime whose workers are all busy is exactly when deadlines matter. It sleeps while no
+/// guest runs, and ends with the engine.
+fn tick(engine: &Engine, ticker: &Arc<Ticker>) -> Result<(), HostError> {
+    let (engine, ticker) = (engine.weak(), Arc::clone(ticker));
     thread::Builder::new().name("plugin-epochs".to_owned()).spawn(move || {
-        loop {
+        while ticker.wait_for_work() {
             thread::sleep(TICK);
             match engine.upgrade() {
                 Some(engine) => engine.increment_epoch(),
@@ -200,4 +203,55 @@ fn tick(engine: &Engine) -> Result<(), HostError> {
         }
     })?;
     Ok(())
+}
+
+/// Counts the guests that run, for the thread that makes time pass for them.
+#[derive(Default)]
+pub(crate) struct Ticker {
+    state: Mutex<Running>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Running {
+    guests: usize,
+    over: bool,
+}
+
+/// A guest that runs, until it is dropped.
+pub(crate) struct Guest<'a>(&'a Ticker);
+
+impl Ticker {
+    fn state(&self) -> MutexGuard<'_, Running> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A guest runs from now on.
+    pub(crate) fn guest(&self) -> Guest<'_> {
+        let mut state = self.state();
+        state.guests += 1;
+        if state.guests == 1 {
+            self.changed.notify_one();
+        }
+        Guest(self)
+    }
+
+    /// Waits for a guest; false when there will be none any more.
+    fn wait_for_work(&self) -> bool {
+        let state = self.changed.wait_while(self.state(), |state| state.guests == 0 && !state.over);
+        !state.unwrap_or_else(PoisonError::into_inner).over
+    }
+}
+
+impl Drop for Guest<'_> {
+    fn drop(&mut self) {
+        self.0.state().guests -= 1;
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.ticker.state().over = true;
+        self.ticker.changed.notify_one();
+    }
 }

@@ -304,6 +304,7 @@ impl Instance {
 
     /// Calls `describe`; the error says whether there was an instance.
     pub(crate) fn describe(&self) -> Result<Description, (bool, CallError)> {
+        let _guest = self.host.inner.ticker.guest();
         let mut store = self.store();
         let instance = self.pre.instantiate(&mut store).map_err(|error| (false, self.classify(&error, &store, false)))?;
         let description = instance.k8s_aibom_scraper_scraper().call_describe(&mut store);
@@ -316,6 +317,7 @@ impl Instance {
         call: impl FnOnce(&mut Store<State>, &contract::Plugin) -> Result<wasmtime::Result<T>, HostLimit>,
     ) -> (Result<T, CallError>, Call) {
         let started = Instant::now();
+        let _guest = self.host.inner.ticker.guest();
         let mut store = self.store();
         let outcome = match self.pre.instantiate(&mut store) {
             Err(error) => Err(self.classify(&error, &store, false)),

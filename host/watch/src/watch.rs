@@ -1,12 +1,13 @@
 //! One watch of one resource: list, then watch from the list's version, and again after every end.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::time::Duration;
 
 use futures_util::io::AsyncBufReadExt as _;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::backoff::Backoff;
 use crate::client::{Accept, Client, Lines};
@@ -88,17 +89,27 @@ enum State {
     Start,
     /// Within a list.
     List { page: VecDeque<Box<RawValue>>, next: Next },
+    /// A page is on its way. The request is kept, so that whoever gives up waiting does not make it anew.
+    Page(Pending<String>),
     /// Between two streams.
     Listed { version: String },
+    /// A stream is being opened.
+    Opening { stream: Pending<Lines>, version: String },
     /// Within a stream.
-    Stream { lines: Lines, partial: Vec<u8>, version: String, opened: Instant, events: u64 },
+    Stream { lines: Lines, partial: Vec<u8>, version: String, opened: Instant, silent_since: Instant, events: u64 },
 }
+
+/// A request that is under way.
+type Pending<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
+
 
 impl std::fmt::Debug for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Start => "Start",
             Self::List { .. } => "List",
+            Self::Page(_) => "Page",
+            Self::Opening { .. } => "Opening",
             Self::Listed { .. } => "Listed",
             Self::Stream { .. } => "Stream",
         })
@@ -195,8 +206,13 @@ impl Watch {
             State::List { page, .. } if !page.is_empty() => Ok(page.pop_front().map(Event::Listed)),
             State::List { next: Next::Page(token), .. } => {
                 let path = list_path(&self.path, &self.settings, token.as_deref());
-                let read = async { read_page(&self.client.list_text(&path, self.settings.accept).await?, &self.resource) };
-                match read.await {
+                let (client, accept) = (self.client.clone(), self.settings.accept);
+                self.state = State::Page(Box::pin(async move { client.list_text(&path, accept).await }));
+                Ok(None)
+            }
+            State::Page(text) => {
+                let read = text.await.and_then(|text| read_page(&text, &self.resource));
+                match read {
                     Ok((page, next)) => {
                         self.state = State::List { page, next };
                         Ok(None)
@@ -215,22 +231,34 @@ impl Watch {
             }
             State::Listed { version } => {
                 let path = watch_path(&self.path, &self.settings, version);
-                match self.client.stream(&path, self.settings.accept).await {
+                let (client, accept, version) = (self.client.clone(), self.settings.accept, std::mem::take(version));
+                let stream = Box::pin(async move { client.stream(&path, accept).await });
+                self.state = State::Opening { stream, version };
+                Ok(None)
+            }
+            State::Opening { stream, version } => {
+                let opened = stream.await;
+                let version = std::mem::take(version);
+                match opened {
                     Ok(lines) => {
-                        let version = std::mem::take(version);
-                        self.state = State::Stream { lines, partial: Vec::new(), version, opened: Instant::now(), events: 0 };
+                        let now = Instant::now();
+                        self.state = State::Stream { lines, partial: Vec::new(), version, opened: now, silent_since: now, events: 0 };
                         Ok(None)
                     }
                     Err(failure) if failure.cause == Cause::Gone => {
                         self.state = State::Start;
                         Ok(None)
                     }
-                    Err(failure) => Err(failure),
+                    Err(failure) => {
+                        self.state = State::Listed { version };
+                        Err(failure)
+                    }
                 }
             }
-            State::Stream { lines, partial, version, opened, events } => {
+            State::Stream { lines, partial, version, opened, silent_since, events } => {
                 let silence = self.settings.life + self.settings.grace;
-                let (outcome, broken) = match timeout(silence, read_line(lines, partial)).await {
+                // From when it was last heard, not from when somebody last asked.
+                let (outcome, broken) = match timeout_at(*silent_since + silence, read_line(lines, partial)).await {
                     Err(_) => (Err(Failure::new(Cause::Timeout, format!("a watch was silent for {} s", silence.as_secs()))), true),
                     Ok(Err(error)) => (Err(Failure::new(Cause::Network, format!("a watch broke: {error}"))), true),
                     Ok(Ok(false)) if *events == 0 && opened.elapsed() < TOO_SHORT => {
@@ -239,7 +267,7 @@ impl Watch {
                     Ok(Ok(false)) => (Ok(None), true),
                     Ok(Ok(true)) => {
                         let line = std::mem::take(partial);
-                        *events += 1;
+                        (*events, *silent_since) = (*events + 1, Instant::now());
                         (read_event(&line, version), false)
                     }
                 };

@@ -116,8 +116,10 @@ impl Lanes {
             }
         }
         let mut wanted = BTreeSet::new();
+        let unknown = kinds.iter().any(|(kind, versions, _)| self.found.get(kind).is_none_or(|found| !versions.contains(found)));
+        let served = if unknown { groups(&shared.client).await } else { None };
         for (kind, versions, scraped) in kinds {
-            let Some(resource) = self.find(&shared.client, &kind, &versions).await else { continue };
+            let Some(resource) = self.find(&shared.client, &kind, &versions, served.as_ref()).await else { continue };
             let narrow = matches!((&*kind.group, &*kind.kind), ("", "Pod") | ("apps", "ReplicaSet"));
             for scope in scopes(narrow) {
                 wanted.insert(Subject { kind: Arc::clone(&kind), resource: resource.clone(), scope, scraped });
@@ -127,11 +129,20 @@ impl Lanes {
     }
 
     /// The first of some versions that the cluster serves.
-    async fn find(&mut self, client: &Client, kind: &Arc<GroupKind>, versions: &[Resource]) -> Option<Resource> {
+    async fn find(
+        &mut self,
+        client: &Client,
+        kind: &Arc<GroupKind>,
+        versions: &[Resource],
+        served: Option<&BTreeSet<String>>,
+    ) -> Option<Resource> {
         if let Some(found) = self.found.get(kind).filter(|found| versions.contains(found)) {
             return Some(found.clone());
         }
-        for resource in versions {
+        let may_be = |resource: &&Resource| {
+            resource.group.is_empty() || served.is_none_or(|served| served.contains(&resource.api_version()))
+        };
+        for resource in versions.iter().filter(may_be) {
             match is_served(client, resource).await {
                 Ok(true) => {
                     self.found.insert(Arc::clone(kind), resource.clone());
@@ -142,6 +153,30 @@ impl Lanes {
             }
         }
         None
+    }
+}
+
+/// Every group and version that the cluster serves; none when that could not be found out.
+async fn groups(client: &Client) -> Option<BTreeSet<String>> {
+    #[derive(Deserialize)]
+    struct List {
+        groups: Vec<Group>,
+    }
+    #[derive(Deserialize)]
+    struct Group {
+        versions: Vec<Version>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Version {
+        group_version: String,
+    }
+    match client.get::<List>("/apis").await {
+        Ok(list) => Some(list.groups.into_iter().flat_map(|group| group.versions).map(|version| version.group_version).collect()),
+        Err(failure) => {
+            tracing::warn!(%failure, "the API groups of the cluster could not be listed");
+            None
+        }
     }
 }
 

@@ -26,8 +26,11 @@ const DURATION: Duration = Duration::from_secs(15);
 /// For this time after a renewal was sent its sender may write.
 const MAY_ACT: Duration = Duration::from_secs(10);
 
-/// Time between two tries.
+/// Time between two tries to get the lease, or to renew it when the last one failed.
 const RETRY: Duration = Duration::from_secs(2);
+
+/// Time between two renewals. Each is one request.
+const RENEW: Duration = Duration::from_secs(5);
 
 /// For ever.
 const A_CENTURY: Duration = Duration::from_hours(24 * 365 * 100);
@@ -65,6 +68,10 @@ pub struct Elector {
     term: watch::Sender<Option<Instant>>,
     /// What the lease said when it was last seen to change, and when that was on our clock.
     seen: Option<(LeaseSpec, Instant)>,
+    /// The lease as it was last written, while it is held.
+    written: Option<Lease>,
+    /// Set when another process is known to hold the lease.
+    stands_by: watch::Sender<bool>,
 }
 
 /// How one try went.
@@ -78,7 +85,12 @@ impl Elector {
     /// An elector, and the term that it fills.
     pub fn new(leases: Api<Lease>, identity: String) -> (Self, Term) {
         let (term, receiver) = watch::channel(None);
-        (Self { leases, identity, term, seen: None }, Term(receiver))
+        (Self { leases, identity, term, seen: None, written: None, stands_by: watch::channel(false).0 }, Term(receiver))
+    }
+
+    /// Whether another process is known to hold the lease.
+    pub fn stands_by(&self) -> watch::Receiver<bool> {
+        self.stands_by.subscribe()
     }
 
     /// Holds the lease for as long as it can. Returns when the lease was lost or, after it was given back, when `stop` is cancelled.
@@ -89,6 +101,7 @@ impl Elector {
                 tried = timeout(RETRY, self.attempt()) => tried,
                 () = stop.cancelled() => break,
             };
+            let held = matches!(tried, Ok(Ok(Try::Held)));
             match tried {
                 Ok(Ok(Try::Held)) => {
                     if self.term.borrow().is_none() {
@@ -101,7 +114,9 @@ impl Elector {
                     self.term.send_replace(None);
                     return;
                 }
-                Ok(Ok(Try::Others)) => {}
+                Ok(Ok(Try::Others)) => {
+                    self.stands_by.send_replace(true);
+                }
                 Ok(Err(failure)) => tracing::warn!(lease = NAME, %failure, "the lease could not be renewed"),
                 Err(_) => tracing::warn!(lease = NAME, "no answer to the renewal of the lease"),
             }
@@ -111,7 +126,8 @@ impl Elector {
                 self.term.send_replace(None);
                 return;
             }
-            let pause = until.map_or(RETRY, |until| RETRY.min(until.saturating_duration_since(Instant::now())));
+            let next = if held { RENEW } else { RETRY };
+            let pause = until.map_or(next, |until| next.min(until.saturating_duration_since(Instant::now())));
             tokio::select! { () = sleep(pause) => {}, () = stop.cancelled() => break }
         }
         if self.term.send_replace(None).is_some() {
@@ -125,12 +141,18 @@ impl Elector {
 
     async fn attempt(&mut self) -> Result<Try, Failure> {
         let now = MicroTime(Timestamp::now());
+        // Who holds it need not ask: if anybody else has written it meanwhile, the server refuses.
+        if let Some(mut lease) = self.written.take() {
+            lease.spec = Some(self.spec(&now, lease.spec.as_ref()));
+            return self.write(lease).await;
+        }
         let Some(mut lease) = self.leases.get_opt(NAME).await? else {
             let lease = Lease {
                 metadata: ObjectMeta { name: Some(NAME.to_owned()), ..ObjectMeta::default() },
                 spec: Some(self.spec(&now, None)),
             };
-            return conflict_is_others(self.leases.create(&PostParams::default(), &lease).await.map(drop));
+            let created = self.leases.create(&PostParams::default(), &lease).await;
+            return self.written(created);
         };
         let spec = lease.spec.take().unwrap_or_default();
         let holder = spec.holder_identity.clone().unwrap_or_default();
@@ -147,7 +169,24 @@ impl Elector {
         }
         // The version that was read goes with it: if anybody wrote meanwhile, the server refuses.
         lease.spec = Some(self.spec(&now, Some(&spec)));
-        conflict_is_others(self.leases.replace(NAME, &PostParams::default(), &lease).await.map(drop))
+        self.write(lease).await
+    }
+
+    async fn write(&mut self, lease: Lease) -> Result<Try, Failure> {
+        let replaced = self.leases.replace(NAME, &PostParams::default(), &lease).await;
+        self.written(replaced)
+    }
+
+    /// What became of a write. A conflict says that somebody else wrote; who, the next look at the lease tells.
+    fn written(&mut self, outcome: kube::Result<Lease>) -> Result<Try, Failure> {
+        match outcome.map_err(Failure::from) {
+            Ok(lease) => {
+                self.written = Some(lease);
+                Ok(Try::Held)
+            }
+            Err(failure) if failure.cause == Cause::Conflict && self.term.borrow().is_none() => Ok(Try::Others),
+            Err(failure) => Err(failure),
+        }
     }
 
     fn spec(&self, now: &MicroTime, before: Option<&LeaseSpec>) -> LeaseSpec {
@@ -173,13 +212,5 @@ impl Elector {
             self.leases.replace(NAME, &PostParams::default(), &lease).await?;
         }
         Ok(())
-    }
-}
-
-fn conflict_is_others(result: kube::Result<()>) -> Result<Try, Failure> {
-    match result.map_err(Failure::from) {
-        Ok(()) => Ok(Try::Held),
-        Err(failure) if failure.cause == Cause::Conflict => Ok(Try::Others),
-        Err(failure) => Err(failure),
     }
 }

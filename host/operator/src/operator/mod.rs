@@ -134,9 +134,16 @@ async fn operate(flags: Flags) -> anyhow::Result<()> {
         cluster_uid: std::sync::OnceLock::new(),
     });
     let ready = Arc::new(Ready::default());
-    // A process that stands by is as ready as it will be.
-    ready.synced.store(true, Ordering::Relaxed);
-    ready.configured.store(true, Ordering::Relaxed);
+    if let Some(elector) = &elector {
+        // A process that stands by is as ready as it will be; rollouts wait for it.
+        let (mut stands_by, ready) = (elector.stands_by(), Arc::clone(&ready));
+        tasks.spawn(async move {
+            if stands_by.wait_for(|stands_by| *stands_by).await.is_ok() {
+                ready.synced.store(true, Ordering::Relaxed);
+                ready.configured.store(true, Ordering::Relaxed);
+            }
+        });
+    }
     if let Some(listener) = probes {
         tasks.spawn(http::probes(listener, Arc::clone(&ready), stop.clone()));
     }
@@ -156,13 +163,13 @@ async fn operate(flags: Flags) -> anyhow::Result<()> {
     });
     let work = lead(&flags, &identity, Arc::clone(&shared), term, ready, stop.clone());
     tokio::pin!(work);
-    let (outcome, finished) = tokio::select! {
-        outcome = &mut work => (outcome, true),
-        _ = signals.0.recv() => (Ok(()), false),
-        _ = signals.1.recv() => (Ok(()), false),
-        _ = &mut election => (Err(anyhow::anyhow!("the lease was lost")), false),
+    let (outcome, finished, why) = tokio::select! {
+        outcome = &mut work => (outcome, true, "its work has ended"),
+        _ = signals.0.recv() => (Ok(()), false, "SIGTERM"),
+        _ = signals.1.recv() => (Ok(()), false, "SIGINT"),
+        _ = &mut election => (Err(anyhow::anyhow!("the lease was lost")), false, "the lease was lost"),
     };
-    tracing::info!("the operator stops");
+    tracing::info!(why, "the operator stops");
     stop.cancel();
     shared.queue.close();
     if !finished {
@@ -187,7 +194,6 @@ async fn lead(
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     tokio::select! { () = term.begun() => {}, () = stop.cancelled() => return Ok(()) }
-    ready.synced.store(false, Ordering::Relaxed);
     if let Some(pod) = &identity.pod {
         let note = format!("k8s-aibom {} looks after the AIBOMs from now on", env!("CARGO_PKG_VERSION"));
         shared.events.tell(Type::Normal, "ControllerStarting", &note, pod.clone());

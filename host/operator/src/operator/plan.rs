@@ -140,7 +140,7 @@ mod tests {
                 document: None,
                 inventory: Arc::default(),
                 errors: 0,
-                transitions: Vec::new(),
+                transitions: Box::default(),
             };
             world.put_stored("demo", "apps-deployment-web", stored);
         }

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::desired::{Verdict, object_hash, status_hash, verdict_hash};
 use super::world::Key;
-use super::world::stored::{Document, Stored};
+use super::world::stored::{Document, Stored, Transition};
 
 /// What is to be remembered of an AIBOM. None for an object without the names that every stored object has.
 pub fn look_through(aibom: &Aibom) -> Option<(String, String, Stored)> {
@@ -57,11 +57,7 @@ pub fn look_through(aibom: &Aibom) -> Option<(String, String, Stored)> {
         document,
         inventory: counted(&status),
         errors: status.consecutive_errors.unwrap_or(0),
-        transitions: status
-            .conditions
-            .iter()
-            .map(|condition| (condition.type_.as_str().into(), condition.status.as_str().into(), condition.last_transition_time.clone()))
-            .collect(),
+        transitions: Transition::of(&status.conditions),
     };
     Some((namespace, name, stored))
 }

@@ -9,12 +9,16 @@ pub mod stored;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
+use std::io::Read as _;
 use std::sync::Arc;
 
 use aibom_api::kinds::GroupKind;
 use aibom_api::names::object_name;
 use aibom_facts::inventory::Inventory;
 use aibom_watch::{Cause, Resource, Scope};
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
 
 use ownership::Ownership;
 use pods::{Digests, Pod, Pods};
@@ -77,7 +81,7 @@ pub enum State {
     },
 }
 
-/// Facts about a workload, packed: an inventory takes ten times the room of its text.
+/// Facts about a workload, packed: an inventory takes ten times the room of its text, and its text four times the room it takes here.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Facts(Box<[u8]>);
 
@@ -90,12 +94,16 @@ impl fmt::Debug for Facts {
 impl Facts {
     /// Packs an inventory. None when it cannot be written, which no inventory should be.
     pub fn pack(inventory: &Inventory) -> Option<Self> {
-        serde_json::to_vec(inventory).ok().map(|bytes| Self(bytes.into_boxed_slice()))
+        let mut packer = DeflateEncoder::new(Vec::new(), Compression::fast());
+        serde_json::to_writer(&mut packer, inventory).ok()?;
+        packer.finish().ok().map(|bytes| Self(bytes.into_boxed_slice()))
     }
 
     /// The inventory.
     pub fn unpack(&self) -> Option<Inventory> {
-        serde_json::from_slice(&self.0).ok()
+        let mut text = Vec::with_capacity(8 * self.0.len());
+        DeflateDecoder::new(&*self.0).read_to_end(&mut text).ok()?;
+        serde_json::from_slice(&text).ok()
     }
 }
 

@@ -18,7 +18,7 @@ use super::plan::Proof;
 use super::shared::Shared;
 use super::stored::{counted, look_through};
 use super::world::Key;
-use super::world::stored::Stored;
+use super::world::stored::{Stored, Transition};
 
 /// Owner of the fields that this controller writes.
 pub const FIELD_MANAGER: &str = "k8s-aibom";
@@ -154,7 +154,7 @@ pub async fn apply_status(shared: &Shared, key: &Key, desired: &Desired, mut sto
     stored.inventory = counted(&status);
     stored.document = status.bom_document.and_then(|document| document.inline).map(|_| desired.document.clone());
     stored.errors = 0;
-    stored.transitions = transitions(&status.conditions);
+    stored.transitions = Transition::of(&status.conditions);
     remember(shared, key, &desired.name, &stored);
     tracing::info!(workload = %key, aibom = desired.name, version = desired.document.version, new, "AIBOM written");
     Ok(())
@@ -183,7 +183,7 @@ pub async fn patch_conditions(
     let [_, last] = std::mem::take(&mut stored.known_versions);
     stored.known_versions = [last, written.resource_version.into()];
     stored.status = None;
-    stored.transitions = transitions(&conditions);
+    stored.transitions = Transition::of(&conditions);
     Ok(stored)
 }
 
@@ -253,21 +253,12 @@ fn may_write(shared: &Shared) -> Result<Duration, Trouble> {
 /// Conditions with the times of those that are stored; a time moves with the status only.
 fn with_times(stored: &Stored, wanted: &[Wanted], now: &Time) -> Vec<Condition> {
     // Only type, status and time of what is stored count; everything else is replaced.
-    let known = stored.transitions.iter().map(|(type_, status, since)| Condition {
-        type_: type_.to_string(),
-        status: status.to_string(),
-        last_transition_time: since.clone(),
-        reason: String::new(),
-        message: String::new(),
-        observed_generation: None,
-    });
-    let mut all: Vec<Condition> = known.filter(|condition| wanted.iter().any(|wanted| wanted.type_ == condition.type_)).collect();
+    let mut all: Vec<Condition> = Vec::new();
     for wanted in wanted {
+        if let Some(known) = stored.transitions.iter().find(|known| known.type_.as_str() == wanted.type_) {
+            conditions::set(&mut all, &Wanted { status: known.status, ..wanted.clone() }, &known.since);
+        }
         conditions::set(&mut all, wanted, now);
     }
     all
-}
-
-fn transitions(conditions: &[Condition]) -> Vec<(Box<str>, Box<str>, Time)> {
-    conditions.iter().map(|c| (c.type_.as_str().into(), c.status.as_str().into(), c.last_transition_time.clone())).collect()
 }

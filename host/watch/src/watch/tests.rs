@@ -151,6 +151,22 @@ async fn a_server_that_ends_every_watch_at_once_is_not_asked_without_pause() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn whoever_asks_again_and_again_makes_no_request_anew_and_a_silent_connection_is_noticed_all_the_same() {
+    let (mut watch, requests) = watch(vec![ok(list(&["a"], 7, "")), lines(&[]), lines(&[event("ADDED", "b", 8)])]);
+    let started = Instant::now();
+    let mut all = Vec::new();
+    while all.len() < 4 {
+        // Others are heard in between, each time before this one.
+        if let Ok(event) = tokio::time::timeout(Duration::from_secs(7), watch.next()).await {
+            all.push(said(&event));
+        }
+    }
+    assert_eq!(all, ["listing", "listed a", "synced", "applied b"]);
+    assert!((300.0..301.0).contains(&started.elapsed().as_secs_f64()), "{:?}", started.elapsed());
+    assert_eq!(requests.lock().unwrap().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
 async fn nothing_is_lost_when_waiting_for_an_event_is_given_up() {
     let half = event("ADDED", "a", 8);
     let (first, second) = half.split_at(20);

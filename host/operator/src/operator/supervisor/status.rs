@@ -88,6 +88,11 @@ impl Supervisor {
                 (false, true, _) => "Healthy",
             };
             let known = stored.kinds.iter().find(|known| known.group == kind.group && known.kind == kind.kind);
+            // As long as nothing is known, what was known last stands: a restart is no news.
+            let health = match known.and_then(|known| known.health.as_deref()) {
+                Some(last) if health == "Unknown" => last,
+                _ => health,
+            };
             let same = known.filter(|known| known.health.as_deref() == Some(health));
             kinds.push(KindStatus {
                 group: kind.group.clone(),

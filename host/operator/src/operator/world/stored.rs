@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use aibom_api::conditions::AibomCondition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
 use super::Key;
 
@@ -29,7 +30,37 @@ pub struct Stored {
     /// Failures in a row, as written.
     pub errors: i32,
     /// When each condition last changed, with its status.
-    pub transitions: Vec<(Box<str>, Box<str>, Time)>,
+    pub transitions: Box<[Transition]>,
+}
+
+/// When a condition last changed, and to what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transition {
+    /// Condition. Of conditions that this controller does not know nothing is remembered.
+    pub type_: AibomCondition,
+    /// Status; none for unknown.
+    pub status: Option<bool>,
+    /// When.
+    pub since: Time,
+}
+
+impl Transition {
+    /// The transitions of conditions as they are stored.
+    pub fn of(conditions: &[Condition]) -> Box<[Self]> {
+        let known = |condition: &Condition| AibomCondition::ALL.iter().find(|known| known.as_str() == condition.type_).copied();
+        let status = |word: &str| match word {
+            "True" => Some(true),
+            "False" => Some(false),
+            _ => None,
+        };
+        conditions
+            .iter()
+            .filter_map(|condition| {
+                let since = condition.last_transition_time.clone();
+                Some(Self { type_: known(condition)?, status: status(&condition.status), since })
+            })
+            .collect()
+    }
 }
 
 /// The document of a stored AIBOM.

@@ -18,7 +18,7 @@ fn workload(uid: &str, owner: Option<&str>, state: State) -> Workload {
 }
 
 fn ai() -> State {
-    State::Ai(Facts(Box::from(*b"{}")))
+    State::Ai(Facts(Box::from(*b"x")))
 }
 
 fn pod(owner: Option<&str>, ids: &[&str]) -> Pod {
@@ -129,7 +129,7 @@ pub(super) fn stored(workload: Option<Key>) -> Stored {
         document: None,
         inventory: Arc::default(),
         errors: 0,
-        transitions: Vec::new(),
+        transitions: Box::default(),
     }
 }
 
