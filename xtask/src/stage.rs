@@ -102,6 +102,8 @@ impl Stage {
                 format!("--kubeconfig={}", self.kubeconfig.display()),
             ])
             .args(args.iter().copied())
+            // As the chart sets it.
+            .env("MALLOC_ARENA_MAX", "1")
             .env("POD_NAME", "k8s-aibom-0")
             .env("POD_NAMESPACE", SYSTEM)
             .env_remove("K8S_AIBOM_PLUGINS");

@@ -40,7 +40,7 @@ pub struct Subject {
 pub async fn run(shared: Arc<Shared>, subject: Subject, mut orders: mpsc::UnboundedReceiver<Order>, stop: CancellationToken) {
     let settings = Settings { accept: Accept::Whole, ..Settings::default() };
     let mut watch = Watch::new(shared.client.clone(), subject.resource.clone(), &subject.scope, settings);
-    let mut lane = Runner { shared: &shared, subject: &subject, state: Lane::default(), seen: None };
+    let mut lane = Runner { shared: &shared, subject: &subject, state: Lane::default(), seen: None, proven: false };
     lane.say();
     loop {
         let event = tokio::select! {
@@ -69,6 +69,8 @@ struct Runner<'a> {
     subject: &'a Subject,
     state: Lane,
     seen: Option<Seen>,
+    /// Whether an object was ever seen: a watch without objects proves little, and which of the two it is stands in the status.
+    proven: bool,
 }
 
 /// What a list has told up to now.
@@ -146,6 +148,9 @@ impl Runner<'_> {
             return;
         }
         let key = self.key(&meta);
+        if !std::mem::replace(&mut self.proven, true) {
+            self.shared.kinds_changed.notify_one();
+        }
         if let Some(seen) = &mut self.seen {
             seen.keys.insert(key.clone());
         }
