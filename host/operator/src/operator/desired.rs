@@ -262,3 +262,107 @@ fn hash(value: &impl Serialize) -> [u8; 32] {
     // The values hold nothing that JSON cannot write; a hash of nothing would only have the object written once more.
     Sha256::digest(serde_json::to_vec(value).unwrap_or_default()).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operator::stored::look_through;
+    use crate::operator::world::State;
+    use aibom_api::kinds::GroupKind;
+    use aibom_facts::inventory::{Category, Origin, Tool};
+    use aibom_facts::object::ObjectRef;
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+    use k8s_openapi::jiff::Timestamp;
+    use std::sync::Arc;
+
+    fn key() -> Key {
+        Key { kind: Arc::new(GroupKind::new("apps", "Deployment")), namespace: Arc::from("demo"), name: Arc::from("web") }
+    }
+
+    fn inventory(generation: i64) -> Inventory {
+        let object = ObjectRef {
+            group: "apps".to_owned(),
+            version: "v1".to_owned(),
+            kind: "Deployment".to_owned(),
+            namespace: Some("demo".to_owned()),
+            name: "web".to_owned(),
+            uid: Some("u".to_owned()),
+        };
+        let mut inventory = Inventory::new(vec![object], Origin::Cluster);
+        inventory.categories.insert(Category::Inference);
+        inventory.generation = Some(generation);
+        inventory
+    }
+
+    fn made(version: &str, inventory: &Inventory, stored: Option<&stored::Document>, now: &str) -> Desired {
+        let producer = Tool { name: "k8s-aibom".to_owned(), version: version.to_owned(), sha256: None };
+        let options = Options { cluster_uid: Some("c".to_owned()), ..Options::new(producer, "") };
+        let (uid, api_version, state) = (Arc::from("u"), Arc::from("apps/v1"), State::NotAi);
+        let workload = Workload { uid, owner: None, api_version, view: [0; 32], round: 1, state };
+        let (document, known) = document(inventory, &options, stored, now).unwrap();
+        desired(&key(), &workload, inventory, &document, known, &Documents::default())
+    }
+
+    /// As an API server gives it back.
+    fn stored(desired: &Desired) -> Aibom {
+        let mut aibom = desired.object.clone();
+        aibom.metadata.uid = Some("a".to_owned());
+        aibom.metadata.resource_version = Some("7".to_owned());
+        let mut status = desired.status.clone();
+        for wanted in &desired.conditions {
+            aibom_api::conditions::set(&mut status.conditions, wanted, &Time(Timestamp::UNIX_EPOCH));
+        }
+        aibom.status = Some(status);
+        serde_json::from_str(&serde_json::to_string(&aibom).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_was_written_by_another_version_or_for_a_scaled_workload_is_as_it_should_be() {
+        let first = made("1.0.0", &inventory(1), None, "2026-01-01T00:00:00Z");
+        let (_, _, known) = look_through(&stored(&first)).unwrap();
+        assert_eq!((known.object, known.status), (Some(first.object_hash), Some(first.status_hash)));
+        let next = made("2.0.0", &inventory(9), known.document.as_ref(), "2026-02-02T00:00:00Z");
+        assert_eq!((known.object, known.status), (Some(next.object_hash), Some(next.status_hash)));
+        assert_eq!(known.document.as_ref(), Some(&next.document), "version and time stay");
+    }
+
+    #[test]
+    fn other_facts_are_another_version_and_another_status() {
+        let first = made("1.0.0", &inventory(1), None, "2026-01-01T00:00:00Z");
+        let (_, _, known) = look_through(&stored(&first)).unwrap();
+        let mut more = inventory(1);
+        more.categories.insert(Category::Agent);
+        let next = made("1.0.0", &more, known.document.as_ref(), "2026-02-02T00:00:00Z");
+        assert_ne!(known.status, Some(next.status_hash));
+        assert_eq!((next.document.version, &*next.document.timestamp), (2, "2026-02-02T00:00:00Z"));
+    }
+
+    type Change = fn(&mut Aibom);
+
+    #[test]
+    fn whatever_is_changed_in_what_is_stored_is_seen() {
+        let first = made("1.0.0", &inventory(1), None, "2026-01-01T00:00:00Z");
+        let changes: [(&str, Change); 9] = [
+            ("the document", |aibom| aibom.status.as_mut().unwrap().bom_document.as_mut().unwrap().inline.as_mut().unwrap().data.0[30] ^= 1),
+            ("its size", |aibom| aibom.status.as_mut().unwrap().bom_document.as_mut().unwrap().size = Some(1)),
+            ("its hash", |aibom| aibom.status.as_mut().unwrap().bom_hash = Some("0".repeat(64))),
+            ("the hash of its content", |aibom| aibom.status.as_mut().unwrap().input_hash = None),
+            ("the summary", |aibom| aibom.status.as_mut().unwrap().summary = None),
+            ("a condition", |aibom| aibom.status.as_mut().unwrap().conditions[0].status = "False".to_owned()),
+            ("the owner", |aibom| aibom.metadata.owner_references = None),
+            ("a label", |aibom| aibom.metadata.labels = None),
+            ("the format", |aibom| aibom.spec.bom_spec_version = "1.5".to_owned()),
+        ];
+        for (what, change) in changes {
+            let mut aibom = stored(&first);
+            change(&mut aibom);
+            let (_, _, known) = look_through(&aibom).unwrap();
+            assert_ne!((known.object, known.status), (Some(first.object_hash), Some(first.status_hash)), "{what}");
+        }
+        // What belongs to others is theirs.
+        let mut aibom = stored(&first);
+        aibom.metadata.labels.as_mut().unwrap().insert("example.com/team".to_owned(), "one".to_owned());
+        let (_, _, known) = look_through(&aibom).unwrap();
+        assert_eq!((known.object, known.status), (Some(first.object_hash), Some(first.status_hash)));
+    }
+}

@@ -9,7 +9,9 @@
 mod configuration;
 mod leadership;
 mod lifecycle;
+mod packaging;
 mod plugins;
+mod rights;
 mod stage;
 mod tampering;
 mod writes;
