@@ -131,7 +131,8 @@ struct Program<'r> {
 impl<'a> Reader<'a> {
     pub(crate) fn read(&self) -> Reading {
         let mut out = Reading::default();
-        let class = self.image.map_or(ImageClass::Unknown, |image| self.rules.classify_image(image));
+        let written = self.container.image.as_ref().map_or("", |image| &image.text);
+        let class = self.image.map_or(ImageClass::Unknown, |image| self.rules.classify_written_image(written, image));
         let placeholder = match (&self.image, &self.container.image) {
             (None, Some(written)) if self.container.class == ContainerClass::Main => self.rules.by_placeholder(&written.text),
             _ => Vec::new(),

@@ -403,6 +403,8 @@ pub struct Rules {
     pub(crate) unknown: Runtime,
     /// Runtimes that variables may prove.
     marked: Vec<usize>,
+    /// Patterns of images as written, in place of what is known about images of inference servers.
+    patterns: Vec<(regex::Regex, usize)>,
 }
 
 /// `--a_b` and `--a-b` are one option; single-dash names are exact.
@@ -472,7 +474,7 @@ impl Rules {
         let launchers = LauncherIndex::new(&runtimes);
         let unknown = runtime("unknown.yaml", read("unknown.yaml", builtin::UNKNOWN)?)?;
         let marked = marked(&runtimes);
-        Ok(Self { runtimes, files: origins, by_name, conventions, apis, variant, images, marked, launchers, unknown })
+        Ok(Self { runtimes, files: origins, by_name, conventions, apis, variant, images, marked, launchers, unknown, patterns: Vec::new() })
     }
 
     fn index_again(&mut self) {

@@ -5,9 +5,12 @@
 
 use std::collections::HashSet;
 
+use aibom_facts::image::ImageReference;
+use aibom_facts::inventory::Category;
 use serde_json::Value;
 
 use super::{File, Rules, RulesError, fold, read};
+use crate::images::{ImageClass, ImageMatch, Strength};
 
 /// One change of the rules.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +24,21 @@ pub enum Override<'a> {
     },
     /// Name or alias of a runtime that is to be known no more, neither by itself nor inside of others.
     Disable(&'a str),
+    /// A pattern that tells a runtime by its image, matched against the image as written. The first one takes the place of all that is
+    /// known about images of inference servers; patterns are tried in their order.
+    ImagePattern {
+        /// Runtime; one that is not known is an inference server of which nothing else is known.
+        runtime: &'a str,
+        /// Regular expression in the syntax of RE2.
+        pattern: &'a str,
+    },
 }
+
+/// Bytes that a compiled pattern may take.
+const PATTERN_SIZE: usize = 1 << 20;
+
+/// What errors call the patterns.
+const PATTERNS: &str = "inferenceRuntimeImagePatterns";
 
 /// Parts of a file whose names have one meaning each.
 const OPTIONS: [&str; 5] = ["options", "parameters", "switches", "ignored", "members"];
@@ -52,7 +69,21 @@ impl Rules {
                 names.push(file.name);
             }
         }
+        for change in overrides {
+            let Override::ImagePattern { runtime, .. } = change else { continue };
+            if self.index(runtime).is_none() && !names.iter().any(|known| known == runtime) {
+                let text = serde_json::json!({ "name": runtime, "category": "inference" }).to_string();
+                files.push((PATTERNS.to_owned(), text));
+                names.push((*runtime).to_owned());
+            }
+        }
         let mut rules = Self::parse(files.iter().map(|(name, text)| (name.as_str(), text.as_str())))?;
+        for change in overrides {
+            let Override::ImagePattern { runtime, pattern } = change else { continue };
+            let compiled = regex::RegexBuilder::new(pattern).size_limit(PATTERN_SIZE).build();
+            let compiled = compiled.map_err(|error| RulesError::Entry { file: PATTERNS.to_owned(), message: error.to_string() })?;
+            rules.patterns.extend(rules.index(runtime).map(|index| (compiled, index)));
+        }
         for change in overrides {
             let Override::Disable(name) = change else { continue };
             let known = rules.index(name).ok_or_else(|| RulesError::NothingToDisable { name: (*name).to_owned() })?;
@@ -60,6 +91,31 @@ impl Rules {
         }
         rules.index_again();
         Ok(rules)
+    }
+
+    /// What an image is, by its patterns first where there are any.
+    pub fn classify_written_image(&self, written: &str, image: &ImageReference) -> ImageClass {
+        if self.patterns.is_empty() {
+            return self.classify_image(image);
+        }
+        if let Some((pattern, runtime)) = self.patterns.iter().find(|(pattern, _)| pattern.is_match(written)) {
+            return ImageClass::Runtimes(vec![ImageMatch {
+                runtime: *runtime,
+                strength: Strength::Official,
+                pattern: pattern.as_str().to_owned(),
+                engine: None,
+                model: None,
+                versioned: true,
+                marked: false,
+            }]);
+        }
+        match self.classify_image(image) {
+            ImageClass::Runtimes(mut found) => {
+                found.retain(|found| self.runtimes[found.runtime].category != Some(Category::Inference));
+                if found.is_empty() { ImageClass::Unknown } else { ImageClass::Runtimes(found) }
+            }
+            other => other,
+        }
     }
 
     /// Takes out a runtime, also where it is inside of others.
@@ -79,6 +135,10 @@ impl Rules {
             rule.shows.take_if(|shown| names.contains(shown));
             rule.shares.retain(|shared| !names.contains(shared));
             rule.implies.retain(|implied| !names.contains(&implied.runtime));
+        }
+        self.patterns.retain(|(_, index)| *index != known);
+        for (_, index) in self.patterns.iter_mut().filter(|(_, index)| *index > known) {
+            *index -= 1;
         }
         self.by_name.retain(|_, index| *index != known);
         for index in self.by_name.values_mut().filter(|index| **index > known) {

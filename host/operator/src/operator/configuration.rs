@@ -105,7 +105,7 @@ impl Configuration {
             };
             return (told, self.effective != before.1);
         };
-        let check = |changes: &aibom_api::config::RuntimeChanges| super::serving::rules(changes).map(drop);
+        let check = |changes: &aibom_api::config::RuntimeChanges| super::serving::rules(changes, &[]).map(drop);
         let context = Context { known_kinds: Some(known), check_runtimes: Some(&check) };
         let had_good = matches!(before.0, Phase::Valid | Phase::LastKnownGood);
         let loaded = load_object(&object, &context, had_good.then_some(&self.effective));

@@ -109,6 +109,14 @@ impl Lanes {
                 }
             }
         }
+        for known in &serving.effective.pod_template_kinds {
+            let own = GroupKind::new(&known.group, &known.kind);
+            // What a scraper reads it reads better.
+            if serving.catalogue.plugin_of(&known.group, &known.kind).is_none() && serving.effective.allows(&own) {
+                let resource = Resource::new(&known.group, &known.version, &known.plural, &known.kind);
+                kinds.push((Arc::new(own), vec![resource], true));
+            }
+        }
         for (group, plural, kind) in [("", "pods", "Pod"), ("apps", "replicasets", "ReplicaSet")] {
             let own = GroupKind::new(group, kind);
             if !kinds.iter().any(|(known, ..)| **known == own) {

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use aibom_api::config::PodTemplateKind;
 use aibom_api::kinds::GroupKind;
 use aibom_facts::inventory::Origin;
-use aibom_facts::object::ObjectRef;
-use aibom_facts::tree::Tree;
+use aibom_extract::Subject;
+use aibom_facts::object::{Locator, ObjectRef};
+use aibom_facts::pointer::Pointer;
+use aibom_facts::report::{Duty, PodTemplate, Report};
+use aibom_facts::tree::{Tree, Visibility};
 use aibom_plugin::{CallError, Plugin, Want};
 use aibom_watch::{Accept, Cause, Failure, Meta, Resource};
 
@@ -14,6 +18,9 @@ use super::serving::Serving;
 use super::shared::Shared;
 use super::world::{Facts, Key, State, Workload};
 use crate::pipeline::{Reading, generation, given_up};
+
+/// What is said of a fault of ours.
+const FAULT: &str = "a fault in k8s-aibom itself, not in the scraper; please report it with the object";
 
 /// What became of an object.
 #[derive(Debug)]
@@ -36,11 +43,13 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
     };
     let known = shared.world().workload(key).cloned();
     let (owner, speaks_for_it) = controller(shared, meta);
-    let plugin = serving.catalogue.plugin_for(&reference).ok().filter(|_| serving.effective.allows(&key.kind)).cloned();
-    let Some(plugin) = plugin else {
+    let allowed = serving.effective.allows(&key.kind);
+    let plugin = serving.catalogue.plugin_for(&reference).ok().filter(|_| allowed).cloned();
+    let templates = serving.templates(&resource.group, &resource.kind).filter(|_| allowed && plugin.is_none());
+    if plugin.is_none() && templates.is_none() {
         let (uid, api_version) = (Arc::from(&*meta.uid), Arc::from(resource.api_version()));
         return Read::Workload(Workload { uid, owner, api_version, view: [0; 32], round: serving.round, state: State::Unread });
-    };
+    }
     let same = |view: &[u8; 32]| {
         known.as_ref().is_some_and(|known| {
             known.view == *view && known.round == serving.round && *known.uid == *meta.uid && known.owner == owner
@@ -49,7 +58,7 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
     let mut workload = Workload {
         uid: Arc::from(&*meta.uid),
         owner: owner.clone(),
-        api_version: api_version(&plugin, &key.kind),
+        api_version: plugin.as_ref().map_or_else(|| Arc::from(resource.api_version()), |plugin| api_version(plugin, &key.kind)),
         view: [0; 32],
         round: serving.round,
         state: State::Owned,
@@ -65,23 +74,31 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
     let started = Instant::now();
     let outcome = match Tree::from_json(text.as_bytes()) {
         Ok(tree) => {
-            let view = plugin.view(&tree, tree.root());
+            let view = match &plugin {
+                Some(plugin) => plugin.view(&tree, tree.root()),
+                None => tree.view(tree.root(), Visibility::default()),
+            };
             workload.view = view.sha256();
             // A failure is tried again.
             let failed = matches!(known.as_ref().map(|known| &known.state), Some(State::Failed { .. }));
             if same(&workload.view) && !failed {
                 return Read::Unchanged;
             }
-            facts(shared, serving, &plugin, &reference, &tree, Arc::new(view)).await
+            match (&plugin, templates) {
+                (Some(plugin), _) => facts(shared, serving, plugin, &reference, &tree, Arc::new(view)).await,
+                (None, Some(kind)) => facts_of_templates(serving, kind, &reference, &tree, &view),
+                (None, None) => Ok(None),
+            }
         }
         Err(error) => Err(format!("the object cannot be read: {error}")),
     };
-    shared.metrics.scrape_seconds.with_label_values(&[plugin.name()]).observe(started.elapsed().as_secs_f64());
+    let reader = plugin.as_ref().map_or("", Plugin::name);
+    shared.metrics.scrape_seconds.with_label_values(&[reader]).observe(started.elapsed().as_secs_f64());
     workload.state = match outcome {
         Ok(Some(facts)) => State::Ai(facts),
         Ok(None) => State::NotAi,
         Err(reason) => {
-            tracing::warn!(%reference, plugin = plugin.name(), reason, "an object could not be read");
+            tracing::warn!(%reference, plugin = reader, reason, "an object could not be read");
             State::Failed { reason: reason.into(), before }
         }
     };
@@ -137,7 +154,40 @@ async fn facts(
         return Ok(None);
     }
     let inventory = aibom_facts::inventory::Inventory { generation, ..inventory };
-    Facts::pack(&inventory).map(Some).ok_or_else(|| "a fault in k8s-aibom itself; please report it with the object".to_owned())
+    Facts::pack(&inventory).map(Some).ok_or_else(|| FAULT.to_owned())
+}
+
+/// The facts of an object of a kind of which only is known where its pod templates are.
+fn facts_of_templates(
+    serving: &Serving,
+    kind: &PodTemplateKind,
+    reference: &ObjectRef,
+    tree: &Tree,
+    view: &Tree,
+) -> Result<Option<Facts>, String> {
+    let mut report = Report::default();
+    for pointer in &kind.pod_templates {
+        // A component that is not there has no template.
+        let Ok(pointer) = Pointer::parse(pointer) else { continue };
+        if view.at(view.root(), pointer.as_str()).is_some() {
+            report.pod_templates.push(PodTemplate {
+                name: if kind.pod_templates.len() > 1 { pointer.as_str().to_owned() } else { String::new() },
+                at: Locator::scraped(pointer),
+                role: String::new(),
+                duty: Duty::Unknown,
+                inherited_env: Vec::new(),
+                properties: Vec::new(),
+            });
+        }
+    }
+    let (objects, trees) = ([reference.clone()], [Some(view)]);
+    let subject = Subject { objects: &objects, trees: &trees, report: &report, origin: Origin::Cluster };
+    let mut inventory = aibom_extract::extract(serving.rules(), &subject);
+    inventory.generation = generation(tree, tree.root());
+    if !inventory.is_ai() {
+        return Ok(None);
+    }
+    Facts::pack(&inventory).map(Some).ok_or_else(|| FAULT.to_owned())
 }
 
 /// A call of a plugin on a thread for blocking work, within the slots that there are.
@@ -158,7 +208,7 @@ async fn call<T: Send + 'static>(
         Ok(Ok(answer)) => (Ok(answer), "ok"),
         Ok(Err(error)) => (Err(error.to_string()), error.word()),
         // A fault of ours on one object is that object's; the others go on.
-        Err(_) => (Err("a fault in k8s-aibom itself, not in the scraper; please report it with the object".to_owned()), "host"),
+        Err(_) => (Err(FAULT.to_owned()), "host"),
     };
     shared.metrics.plugin_calls.with_label_values(&[plugin.name(), outcome]).inc();
     result

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use aibom_api::config::{PodTemplateKind, RuntimeChanges, RuntimeImagePattern};
 use aibom_api::effective::Effective;
 use aibom_api::kinds::GroupKind;
 use aibom_extract::{Override, Rules};
@@ -54,6 +55,11 @@ impl Serving {
         self.rules.as_deref().unwrap_or_else(|| Rules::builtin())
     }
 
+    /// Where the pod templates of a kind are that no scraper reads.
+    pub fn templates(&self, group: &str, kind: &str) -> Option<&PodTemplateKind> {
+        self.effective.pod_template_kinds.iter().find(|known| known.group == group && known.kind == kind)
+    }
+
     /// Options of a plugin.
     pub fn options(&self, plugin: &str) -> &str {
         self.options.get(plugin).map_or(NO_OPTIONS, |options| options)
@@ -71,8 +77,8 @@ fn configured(effective: &Effective, plugin: &Plugin) -> Option<BTreeSet<GroupKi
 ///
 /// # Errors
 /// What is wrong with the changes, for people.
-pub fn rules(changes: &aibom_api::config::RuntimeChanges) -> Result<Option<Arc<Rules>>, String> {
-    if changes.entries.is_empty() && changes.disabled.is_empty() {
+pub fn rules(changes: &RuntimeChanges, patterns: &[RuntimeImagePattern]) -> Result<Option<Arc<Rules>>, String> {
+    if changes.entries.is_empty() && changes.disabled.is_empty() && patterns.is_empty() {
         return Ok(None);
     }
     let files: Vec<(String, String)> =
@@ -80,6 +86,7 @@ pub fn rules(changes: &aibom_api::config::RuntimeChanges) -> Result<Option<Arc<R
     let changes: Vec<Override<'_>> = files
         .iter()
         .map(|(name, text)| Override::File { name, text })
+        .chain(patterns.iter().map(|entry| Override::ImagePattern { runtime: &entry.runtime, pattern: &entry.pattern }))
         .chain(changes.disabled.iter().map(|name| Override::Disable(name.trim())))
         .collect();
     Rules::builtin().with(&changes).map(|rules| Some(Arc::new(rules))).map_err(|error| error.to_string())

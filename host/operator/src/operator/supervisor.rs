@@ -341,8 +341,8 @@ impl Supervisor {
         let effective = Arc::new(state.configuration.effective().clone());
         let first = state.round == 0;
         let changed = before.map(|before| effective.changed_since(before)).unwrap_or_default();
-        if first || changed.contains(&Section::Runtimes) {
-            match serving::rules(&effective.runtimes) {
+        if first || changed.contains(&Section::Runtimes) || changed.contains(&Section::ImagePatterns) {
+            match serving::rules(&effective.runtimes, &effective.image_patterns) {
                 Ok(rules) => state.rules = rules,
                 // They were checked before they became effective.
                 Err(error) => tracing::error!(error, "the configured runtimes cannot be used; the earlier ones stay"),
@@ -350,7 +350,7 @@ impl Supervisor {
         }
         let read_anew = first
             || before.is_none()
-            || changed.iter().any(|section| matches!(section, Section::Runtimes | Section::Plugins | Section::ImagePatterns));
+            || changed.iter().any(|section| matches!(section, Section::Runtimes | Section::Plugins | Section::ImagePatterns | Section::PodTemplateKinds));
         if read_anew {
             state.round += 1;
         }

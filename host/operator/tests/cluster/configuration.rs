@@ -55,6 +55,38 @@ fn each_section_comes_into_force_by_itself_and_a_wrong_one_keeps_its_last_good_s
     stage.configure(&json!({ "discovery": { "namespaceSelector": labelled } }));
     stage.wait_aibom("labelled", NAME, "its runtime", |aibom| aibom["status"]["summary"]["runtime"]["name"] == "vllm");
 
+    // Images of a mirror, which take the place of what is known; and a kind of which only its templates are known.
+    let patterns = json!([{ "runtime": "mirrored", "pattern": "^vllm/.*" }]);
+    let templates = json!([{ "group": "apps", "kind": "ControllerRevision", "plural": "controllerrevisions", "version": "v1", "podTemplates": ["/data/template"] }]);
+    stage.configure(&json!({ "discovery": { "namespaceSelector": labelled, "inferenceRuntimeImagePatterns": patterns, "podTemplateKinds": templates } }));
+    stage.wait_aibom("labelled", NAME, "the runtime of the pattern", |aibom| aibom["status"]["summary"]["runtime"]["name"] == "mirrored");
+    stage
+        .plane
+        .apply(
+            &json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+                "metadata": { "name": "revisions", "labels": { "aibom.k8saibom.dev/aggregate-to-controller": "true" } },
+                "rules": [{ "apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["list", "watch"] }],
+            })
+            .to_string(),
+        )
+        .unwrap();
+    let spec = json!({ "containers": [{ "name": "server", "image": "vllm/vllm-openai:v0.9.1", "args": ["--model", "acme/pen-1b"] }] });
+    stage
+        .plane
+        .apply(
+            &json!({
+                "apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": { "name": "old", "namespace": "labelled" }, "revision": 1,
+                "data": { "template": { "spec": spec } },
+            })
+            .to_string(),
+        )
+        .unwrap();
+    stage.wait_aibom("labelled", "apps-controllerrevision-old", "its model", |aibom| models(aibom) == ["acme/pen-1b"]);
+    stage.configure(&json!({ "discovery": { "namespaceSelector": labelled } }));
+    stage.wait_aibom("labelled", NAME, "its runtime again", |aibom| aibom["status"]["summary"]["runtime"]["name"] == "vllm");
+    stage.plane.kubectl(&["delete", "controllerrevision", "old", "-n", "labelled"]).unwrap();
+
     // Too large for its object: said in its place, and not ready.
     stage.configure(&json!({ "discovery": { "namespaceSelector": labelled }, "bomGeneration": { "inlineThresholdBytes": 1024 } }));
     let aibom = stage.wait_aibom("labelled", NAME, "truncated", |aibom| aibom["status"]["bomDocument"]["truncated"] == true);

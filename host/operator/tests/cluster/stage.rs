@@ -38,7 +38,7 @@ impl Stage {
         let plane = ControlPlane::start(&Options::default()).unwrap();
         plane.install_crds(&root().join("crds")).unwrap();
         plane.create_namespace(SYSTEM, &[]).unwrap();
-        plane.apply(&rendered(&[], &["serviceaccount.yaml", "clusterrole.yaml", "clusterrolebinding.yaml", "role.yaml", "rolebinding.yaml"])).unwrap();
+        plane.apply(&rendered(&[], &["serviceaccount.yaml", "clusterrole.yaml", "clusterrolebinding.yaml", "clusterrole-plugins.yaml", "role.yaml", "rolebinding.yaml"])).unwrap();
         // The controller of aggregated roles takes a moment.
         let kubeconfig = plane.service_account_kubeconfig(SYSTEM, RELEASE).unwrap();
         Self { plane, kubeconfig, count: AtomicU32::new(0) }

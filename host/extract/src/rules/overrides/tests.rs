@@ -111,3 +111,22 @@ fn built_in_rules_without_changes_are_the_same() {
     let names = |rules: &Rules| rules.runtimes.iter().map(|runtime| runtime.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&rules), names(Rules::builtin()));
 }
+
+#[test]
+fn patterns_of_images_take_the_place_of_what_is_known_about_images_of_inference_servers() {
+    let training = ("t.yaml", "name: t\ncategory: training\nimages: {repositories: [x.io/own/t]}\n");
+    let rules = Rules::parse(BASE.into_iter().chain([training])).unwrap();
+    let pattern = |runtime, pattern| Override::ImagePattern { runtime, pattern };
+    let rules = rules.with(&[pattern("b", r"^mirror\.corp/.*"), pattern("mine", "/quill")]).unwrap();
+    let found = |written: &str| match rules.classify_written_image(written, &ImageReference::parse(written).unwrap()) {
+        ImageClass::Runtimes(found) => found.iter().map(|found| rules.runtimes[found.runtime].name.clone()).collect(),
+        _ => Vec::new(),
+    };
+    assert_eq!(found("mirror.corp/x/any:1"), ["b"]);
+    assert_eq!(found("x.io/quill:1"), ["mine"]);
+    assert_eq!(found("x.io/own/a:1"), [""; 0], "the list replaces what was known");
+    assert_eq!(found("x.io/own/t:1"), ["t"], "of inference servers only");
+    assert_eq!(rules.runtime("mine").unwrap().category, Some(Category::Inference));
+    let error = base().with(&[pattern("a", "(")]).unwrap_err().to_string();
+    assert!(error.contains("inferenceRuntimeImagePatterns"), "{error}");
+}

@@ -80,7 +80,10 @@ impl Supervisor {
         let world = self.shared.world();
         let mut kinds = Vec::new();
         for (kind, lane, objects) in world.kinds() {
-            let Some(plugin) = serving.catalogue.plugin_of(&kind.group, &kind.kind) else { continue };
+            let plugin = serving.catalogue.plugin_of(&kind.group, &kind.kind);
+            if plugin.is_none() && serving.templates(&kind.group, &kind.kind).is_none() {
+                continue;
+            }
             let health = match (lane.failing, lane.synced, objects) {
                 (true, ..) => "Unhealthy",
                 (false, false, _) => "Unknown",
@@ -104,8 +107,8 @@ impl Supervisor {
                 message: None,
                 since: Some(same.and_then(|known| known.since.clone()).unwrap_or_else(|| now.clone())),
                 objects: Some(i64::try_from(objects).unwrap_or(i64::MAX)),
-                plugin: Some(plugin.description().name.clone()),
-                plugin_digest: Some(format!("sha256:{}", plugin.digest())),
+                plugin: plugin.map(|plugin| plugin.description().name.clone()),
+                plugin_digest: plugin.map(|plugin| format!("sha256:{}", plugin.digest())),
             });
         }
         kinds

@@ -52,7 +52,7 @@ impl Ownership {
     pub fn root_of(&self, uid: &str) -> Option<&Key> {
         let own = self.objects.get(uid)?;
         let mut current = own;
-        for _ in 0..MAX_HOPS {
+        for _ in 0..=MAX_HOPS {
             match current.owner.as_ref().and_then(|owner| self.objects.get(owner)) {
                 Some(owner) => current = owner,
                 None => return Some(&current.key),
