@@ -82,7 +82,7 @@ fn each_section_comes_into_force_by_itself_and_a_wrong_one_keeps_its_last_good_s
             .to_string(),
         )
         .unwrap();
-    stage.wait_aibom("labelled", "apps-controllerrevision-old", "its model", |aibom| models(aibom) == ["acme/pen-1b"]);
+    stage.wait_aibom("labelled", "apps-controllerrevision-old", "its runtime", |aibom| aibom["status"]["summary"]["runtime"]["name"] == "mirrored");
     stage.configure(&json!({ "discovery": { "namespaceSelector": labelled } }));
     stage.wait_aibom("labelled", NAME, "its runtime again", |aibom| aibom["status"]["summary"]["runtime"]["name"] == "vllm");
     stage.plane.kubectl(&["delete", "controllerrevision", "old", "-n", "labelled"]).unwrap();
