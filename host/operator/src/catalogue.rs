@@ -41,9 +41,9 @@ impl CatalogueError {
     pub fn plugin(&self) -> String {
         match self {
             Self::Load(error) => error.plugin.clone(),
-            Self::Read(
-                DirectoryError::Unreadable { path, .. } | DirectoryError::NoFile { path } | DirectoryError::TooLarge { path },
-            ) => path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(),
+            Self::Read(DirectoryError::Unreadable { path, .. } | DirectoryError::NoFile { path } | DirectoryError::TooLarge { path }) => {
+                path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+            }
         }
     }
 }
@@ -83,9 +83,8 @@ impl Catalogue {
         let mut by_kind = BTreeMap::new();
         let (plugins, kinds): (Vec<Plugin>, Vec<_>) = plugins.into_iter().unzip();
         for (index, (plugin, allowed)) in plugins.iter().zip(kinds).enumerate() {
-            let is_allowed = |kind: &&KindRef| {
-                allowed.as_ref().is_none_or(|allowed| allowed.contains(&GroupKind::new(&kind.group, &kind.kind)))
-            };
+            let is_allowed =
+                |kind: &&KindRef| allowed.as_ref().is_none_or(|allowed| allowed.contains(&GroupKind::new(&kind.group, &kind.kind)));
             for kind in plugin.description().kinds.iter().filter(is_allowed) {
                 let key = (kind.group.clone(), kind.kind.clone());
                 let claim = match by_kind.remove(&key) {

@@ -117,11 +117,7 @@ impl Client {
         bounded(self.timeout, self.client.request_text(request)).await
     }
 
-    pub(crate) async fn stream(
-        &self,
-        path: &str,
-        accept: Accept,
-    ) -> Result<Lines, Failure> {
+    pub(crate) async fn stream(&self, path: &str, accept: Accept) -> Result<Lines, Failure> {
         let stream = bounded(self.timeout, self.client.request_stream(request(path, accept.header(false))?)).await?;
         Ok(Box::pin(stream))
     }

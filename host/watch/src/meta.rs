@@ -112,7 +112,7 @@ mod tests {
         assert_eq!((&*meta.name, &*meta.uid, meta.generation), ("a", "u", Some(2)));
         let owner = meta.controller().unwrap();
         assert_eq!((owner.group(), &*owner.uid), ("example.com", "o"));
-        assert!(Meta::of("[]").is_err() && Meta::of(r#"{"metadata":{"name":5}}"#).is_err());
+        assert!(Meta::of("7").is_err() && Meta::of(r#"{"metadata":{"name":5}}"#).is_err());
     }
 
     #[test]

@@ -102,7 +102,6 @@ enum State {
 /// A request that is under way.
 type Pending<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
 
-
 impl std::fmt::Debug for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

@@ -159,7 +159,11 @@ impl Configuration {
         let Some(loaded) = &self.loaded else { return Vec::new() };
         let unsupported = joined(&loaded.unsupported);
         let ready = if loaded.is_valid() {
-            let message = if unsupported.is_empty() { "the configuration is in force".to_owned() } else { format!("in force, except: {unsupported}") };
+            let message = if unsupported.is_empty() {
+                "the configuration is in force".to_owned()
+            } else {
+                format!("in force, except: {unsupported}")
+            };
             wanted(ConfigCondition::Ready, true, ConfigReason::ConfigLoaded, message)
         } else {
             let more = if unsupported.is_empty() { String::new() } else { format!("; {unsupported}") };

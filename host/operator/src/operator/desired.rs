@@ -67,7 +67,14 @@ pub fn document(
 }
 
 /// What the AIBOM of a workload is to be.
-pub fn desired(key: &Key, workload: &Workload, inventory: &Inventory, document: &Document, known: stored::Document, settings: &Documents) -> Desired {
+pub fn desired(
+    key: &Key,
+    workload: &Workload,
+    inventory: &Inventory,
+    document: &Document,
+    known: stored::Document,
+    settings: &Documents,
+) -> Desired {
     let name = object_name(&key.kind.group, &key.kind.kind, &key.name);
     let summary = summary(key, workload, inventory);
     let format_version = document_version(settings);
@@ -180,10 +187,12 @@ fn summary(key: &Key, workload: &Workload, inventory: &Inventory) -> Summary {
             namespace: key.namespace.to_string(),
             category: inventory.categories.first().map(|category| category.as_str().to_owned()),
         },
-        runtime: inventory.runtimes.iter().find(|runtime| !runtime.framework).or(inventory.runtimes.first()).map(|runtime| RuntimeSummary {
-            name: runtime.finding.key.name.clone(),
-            version: runtime.version.clone(),
-            confidence: word(runtime.finding.confidence),
+        runtime: inventory.runtimes.iter().find(|runtime| !runtime.framework).or(inventory.runtimes.first()).map(|runtime| {
+            RuntimeSummary {
+                name: runtime.finding.key.name.clone(),
+                version: runtime.version.clone(),
+                confidence: word(runtime.finding.confidence),
+            }
         }),
         models: inventory
             .models
@@ -343,7 +352,9 @@ mod tests {
     fn whatever_is_changed_in_what_is_stored_is_seen() {
         let first = made("1.0.0", &inventory(1), None, "2026-01-01T00:00:00Z");
         let changes: [(&str, Change); 9] = [
-            ("the document", |aibom| aibom.status.as_mut().unwrap().bom_document.as_mut().unwrap().inline.as_mut().unwrap().data.0[30] ^= 1),
+            ("the document", |aibom| {
+                aibom.status.as_mut().unwrap().bom_document.as_mut().unwrap().inline.as_mut().unwrap().data.0[30] ^= 1
+            }),
             ("its size", |aibom| aibom.status.as_mut().unwrap().bom_document.as_mut().unwrap().size = Some(1)),
             ("its hash", |aibom| aibom.status.as_mut().unwrap().bom_hash = Some("0".repeat(64))),
             ("the hash of its content", |aibom| aibom.status.as_mut().unwrap().input_hash = None),

@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::serving::Allowed;
 use aibom_api::config::PluginStatus;
 use aibom_api::kinds::GroupKind;
 use aibom_artifact::configmap::ConfigMap;
 use aibom_artifact::manifest::Manifest;
 use aibom_plugin::{Host, Plugin};
 use aibom_watch::Meta;
-use super::serving::Allowed;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 
@@ -77,7 +77,8 @@ impl External {
         let outcome = load(host, meta, text, before.as_ref());
         let same = matches!((&outcome, &before), (Ok(now), Some(before)) if now.plugin.digest() == before.plugin.digest() && now.kinds == before.kinds);
         let rejected_before = known.and_then(|known| known.rejected.clone());
-        let unchanged = same && rejected_before.is_none() || outcome.as_ref().err() == rejected_before.as_ref() && rejected_before.is_some();
+        let unchanged =
+            same && rejected_before.is_none() || outcome.as_ref().err() == rejected_before.as_ref() && rejected_before.is_some();
         let since = known.filter(|_| unchanged).map_or_else(|| Time(Timestamp::now()), |known| known.since.clone());
         let version = meta.resource_version.clone();
         let (serving, rejected, change) = match outcome {

@@ -33,7 +33,8 @@ pub async fn listen(address: &str) -> anyhow::Result<Option<TcpListener>> {
         return Ok(None);
     }
     let full = if address.starts_with(':') { format!("0.0.0.0{address}") } else { address.to_owned() };
-    let parsed: SocketAddr = full.parse().with_context(|| format!("`{address}` is no address; write :8081 or 127.0.0.1:8081, or 0 for none"))?;
+    let parsed: SocketAddr =
+        full.parse().with_context(|| format!("`{address}` is no address; write :8081 or 127.0.0.1:8081, or 0 for none"))?;
     TcpListener::bind(parsed).await.map(Some).with_context(|| format!("the address {address} cannot be listened on"))
 }
 

@@ -64,7 +64,8 @@ impl Lanes {
         let _ = running.task.await;
         tracing::info!(resource = %subject.resource, scope = ?subject.scope, "a watch was ended");
         // Another watch of the kind may cover the scope by now.
-        let covered = self.running.keys().any(|other| other.kind == subject.kind && (other.scope == Scope::Cluster || other.scope == subject.scope));
+        let covered =
+            self.running.keys().any(|other| other.kind == subject.kind && (other.scope == Scope::Cluster || other.scope == subject.scope));
         let mut world = shared.world();
         let touched = world.end_lane(&subject.kind, &subject.scope, covered);
         drop(world);
@@ -147,9 +148,8 @@ impl Lanes {
         if let Some(found) = self.found.get(kind).filter(|found| versions.contains(found)) {
             return Some(found.clone());
         }
-        let may_be = |resource: &&Resource| {
-            resource.group.is_empty() || served.is_none_or(|served| served.contains(&resource.api_version()))
-        };
+        let may_be =
+            |resource: &&Resource| resource.group.is_empty() || served.is_none_or(|served| served.contains(&resource.api_version()));
         for resource in versions.iter().filter(may_be) {
             match is_served(client, resource).await {
                 Ok(true) => {

@@ -147,10 +147,8 @@ impl Elector {
             return self.write(lease).await;
         }
         let Some(mut lease) = self.leases.get_opt(NAME).await? else {
-            let lease = Lease {
-                metadata: ObjectMeta { name: Some(NAME.to_owned()), ..ObjectMeta::default() },
-                spec: Some(self.spec(&now, None)),
-            };
+            let lease =
+                Lease { metadata: ObjectMeta { name: Some(NAME.to_owned()), ..ObjectMeta::default() }, spec: Some(self.spec(&now, None)) };
             let created = self.leases.create(&PostParams::default(), &lease).await;
             return self.written(created);
         };

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use prometheus::core::Collector;
-use prometheus::{
-    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
-};
+use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
 
 /// Every metric of the operator.
 pub struct Metrics {
@@ -64,7 +62,11 @@ impl Metrics {
         let build = make.gauges("aibom_build_info", "Always 1; the version of the controller", &["version"])?;
         build.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
         Ok(Self {
-            workloads: make.gauges("aibom_workloads_total", "AI workloads with a document, by category and runtime", &["category", "runtime"])?,
+            workloads: make.gauges(
+                "aibom_workloads_total",
+                "AI workloads with a document, by category and runtime",
+                &["category", "runtime"],
+            )?,
             model_bearing: make.gauge("aibom_workloads_with_models", "AI workloads whose document names a model")?,
             skipped: make.gauges("aibom_workloads_skipped", "Workloads in scope without a document, by reason", &["reason"])?,
             outcomes: make.counters(
@@ -93,7 +95,11 @@ impl Metrics {
                 &["result"],
             )?,
             writes: make.counters("aibom_writes_total", "Writes of AIBOMs", &["operation"])?,
-            write_seconds: make.histogram("aibom_write_duration_seconds", "Seconds of a write of an AIBOM", &[0.005, 0.02, 0.1, 0.5, 2.0, 10.0])?,
+            write_seconds: make.histogram(
+                "aibom_write_duration_seconds",
+                "Seconds of a write of an AIBOM",
+                &[0.005, 0.02, 0.1, 0.5, 2.0, 10.0],
+            )?,
             scrape_seconds: make.histograms(
                 "aibom_scrape_duration_seconds",
                 "Seconds from an object to its facts",
@@ -102,7 +108,11 @@ impl Metrics {
             )?,
             plugin_calls: make.counters("aibom_plugin_calls_total", "Calls of plugins by how they ended", &["plugin", "outcome"])?,
             plugins: make.gauges("aibom_plugins", "Plugins by state", &["plugin", "state"])?,
-            document_bytes: make.histogram("aibom_document_size_bytes", "Bytes of written documents", &[2e3, 5e3, 1e4, 3e4, 1e5, 262_144.0, 1e6])?,
+            document_bytes: make.histogram(
+                "aibom_document_size_bytes",
+                "Bytes of written documents",
+                &[2e3, 5e3, 1e4, 3e4, 1e5, 262_144.0, 1e6],
+            )?,
             queue_depth: make.gauge("aibom_queue_depth", "Workloads that wait to be looked at")?,
             watch_healthy: make.gauges("aibom_watch_healthy", "Whether objects of a kind can be read (1) or not (0)", &["kind"])?,
             watch_errors: make.counters("aibom_watch_errors_total", "Failures of watches", &["kind"])?,

@@ -267,7 +267,9 @@ async fn connect(kubeconfig: Option<&Path>, instance: &str) -> anyhow::Result<Cl
                 .await
                 .with_context(|| format!("the kubeconfig {} cannot be used", path.display()))?
         }
-        None => kube::Config::infer().await.context("no cluster was found: neither a kubeconfig nor a ServiceAccount of a pod; give --kubeconfig")?,
+        None => kube::Config::infer()
+            .await
+            .context("no cluster was found: neither a kubeconfig nor a ServiceAccount of a pod; give --kubeconfig")?,
     };
     config.default_retry = false;
     let agent = format!("k8s-aibom/{} ({instance})", env!("CARGO_PKG_VERSION"));

@@ -94,12 +94,9 @@ pub fn plan(world: &World, effective: &Effective, key: &Key) -> Plan {
         },
         State::Failed { reason, .. } => Plan::Failed { reason: reason.clone(), stored: stored.filter(|_| !foreign) },
         State::Ai(_) if foreign => stored.map_or(Plan::Keep("waiting"), Plan::Refused),
-        State::Ai(facts) => Plan::Document(Box::new(Subject {
-            workload: workload.clone(),
-            facts: facts.clone(),
-            digests: world.digests(workload),
-            stored,
-        })),
+        State::Ai(facts) => {
+            Plan::Document(Box::new(Subject { workload: workload.clone(), facts: facts.clone(), digests: world.digests(workload), stored }))
+        }
     }
 }
 
@@ -181,10 +178,13 @@ mod tests {
         let other = Key { name: Arc::from("other"), ..key() };
         for stored in [None, Some(other)] {
             assert_eq!(word(&world(Some(State::NotAi), HEALTHY, Aibom::Of(stored.clone()))), "nothing");
-            let state = State::Ai(crate::operator::world::Facts::pack(&aibom_facts::inventory::Inventory::new(
-                Vec::new(),
-                aibom_facts::inventory::Origin::Cluster,
-            )).unwrap());
+            let state = State::Ai(
+                crate::operator::world::Facts::pack(&aibom_facts::inventory::Inventory::new(
+                    Vec::new(),
+                    aibom_facts::inventory::Origin::Cluster,
+                ))
+                .unwrap(),
+            );
             assert_eq!(word(&world(Some(state), HEALTHY, Aibom::Of(stored))), "refused");
         }
     }

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use aibom_api::config::PodTemplateKind;
 use aibom_api::kinds::GroupKind;
-use aibom_facts::inventory::Origin;
 use aibom_extract::Subject;
+use aibom_facts::inventory::Origin;
 use aibom_facts::object::{Locator, ObjectRef};
 use aibom_facts::pointer::Pointer;
 use aibom_facts::report::{Duty, PodTemplate, Report};
@@ -51,9 +51,9 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
         return Read::Workload(Workload { uid, owner, api_version, view: [0; 32], round: serving.round, state: State::Unread });
     }
     let same = |view: &[u8; 32]| {
-        known.as_ref().is_some_and(|known| {
-            known.view == *view && known.round == serving.round && *known.uid == *meta.uid && known.owner == owner
-        })
+        known
+            .as_ref()
+            .is_some_and(|known| known.view == *view && known.round == serving.round && *known.uid == *meta.uid && known.owner == owner)
     };
     let mut workload = Workload {
         uid: Arc::from(&*meta.uid),
@@ -107,9 +107,7 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
 
 /// UID of the controller of an object, and whether it is of a tracked kind, which then speaks for the object.
 fn controller(shared: &Shared, meta: &Meta) -> (Option<Arc<str>>, bool) {
-    meta.controller().map_or((None, false), |owner| {
-        (Some(Arc::from(&*owner.uid)), shared.world().is_tracked(owner.group(), &owner.kind))
-    })
+    meta.controller().map_or((None, false), |owner| (Some(Arc::from(&*owner.uid)), shared.world().is_tracked(owner.group(), &owner.kind)))
 }
 
 /// Group, and the version that the scraper names first: it stays the same whatever version is read.
@@ -142,10 +140,8 @@ async fn facts(
     }
     let generation = generation(tree, tree.root());
     let reference = reference.clone();
-    let inventory = call(shared, serving, plugin, move |reading| {
-        reading.inventory(&reference, &view, &wants, found, aibom_extract::extract)
-    })
-    .await?;
+    let inventory =
+        call(shared, serving, plugin, move |reading| reading.inventory(&reference, &view, &wants, found, aibom_extract::extract)).await?;
     let problems = inventory.problems.len() as u64;
     if problems > 0 {
         shared.metrics.extraction_errors.with_label_values(&[plugin.name(), "crd_field"]).inc_by(problems);

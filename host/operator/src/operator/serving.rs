@@ -81,8 +81,7 @@ pub fn rules(changes: &RuntimeChanges, patterns: &[RuntimeImagePattern]) -> Resu
     if changes.entries.is_empty() && changes.disabled.is_empty() && patterns.is_empty() {
         return Ok(None);
     }
-    let files: Vec<(String, String)> =
-        changes.entries.iter().map(|entry| (format!("entries[{}]", entry.name), entry.to_file())).collect();
+    let files: Vec<(String, String)> = changes.entries.iter().map(|entry| (format!("entries[{}]", entry.name), entry.to_file())).collect();
     let changes: Vec<Override<'_>> = files
         .iter()
         .map(|(name, text)| Override::File { name, text })

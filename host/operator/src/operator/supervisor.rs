@@ -350,7 +350,9 @@ impl Supervisor {
         }
         let read_anew = first
             || before.is_none()
-            || changed.iter().any(|section| matches!(section, Section::Runtimes | Section::Plugins | Section::ImagePatterns | Section::PodTemplateKinds));
+            || changed.iter().any(|section| {
+                matches!(section, Section::Runtimes | Section::Plugins | Section::ImagePatterns | Section::PodTemplateKinds)
+            });
         if read_anew {
             state.round += 1;
         }

@@ -90,7 +90,8 @@ async fn check_foreign_write(shared: &Shared, key: &Key) -> Result<(), Trouble> 
     let before = shared.world().stored(&key.namespace, &name).cloned();
     let Some(before) = before.filter(|stored| !stored.is_known()) else { return Ok(()) };
     look_again(shared, &key.namespace, &name).await?;
-    let changed = shared.world().stored(&key.namespace, &name).is_some_and(|now| now.object != before.object || now.status != before.status);
+    let changed =
+        shared.world().stored(&key.namespace, &name).is_some_and(|now| now.object != before.object || now.status != before.status);
     if changed {
         shared.metrics.repairs.inc();
         tracing::warn!(workload = %key, aibom = name, "somebody else has changed an AIBOM; it is written again");

@@ -195,9 +195,9 @@ impl World {
             return Touched::new();
         }
         let mut touched = self.remove_where(|key| key.kind == *kind && covers(scope, &key.namespace));
-        touched.extend(self.stored_keys(|namespace, stored| {
-            covers(scope, namespace) && stored.workload.as_ref().is_some_and(|key| key.kind == *kind)
-        }));
+        touched.extend(
+            self.stored_keys(|namespace, stored| covers(scope, namespace) && stored.workload.as_ref().is_some_and(|key| key.kind == *kind)),
+        );
         touched
     }
 

@@ -93,9 +93,8 @@ pub async fn apply_object(shared: &Shared, key: &Key, desired: &Desired, stored:
     };
     // Controllers are told apart by UID, and an object may have one: those of an earlier workload go with it.
     let ours = metadata.owner_references.iter().flatten();
-    let foreign = written.owner_references.iter().any(|owner| {
-        owner.controller == Some(true) && !ours.clone().any(|own| own.uid == owner.uid)
-    });
+    let foreign =
+        written.owner_references.iter().any(|owner| owner.controller == Some(true) && !ours.clone().any(|own| own.uid == owner.uid));
     let written = if foreign { replace_owners(shared, key, desired, &written).await? } else { written };
     let version: Box<str> = written.resource_version.into();
     let stored = Stored {

@@ -28,8 +28,10 @@ const MAX_CONFIGMAP: usize = 1_000_000;
 /// The ConfigMap goes into the namespace of the controller, which loads it while it runs. The component is checked by the production
 /// host first. It needs the rights that `plugin rbac` prints.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  k8s-aibom plugin pack widgets.wasm --namespace k8s-aibom-system | kubectl apply --server-side -f -\n  \
-                        k8s-aibom plugin rbac widgets.wasm | kubectl apply -f -")]
+#[command(
+    after_help = "Example:\n  k8s-aibom plugin pack widgets.wasm --namespace k8s-aibom-system | kubectl apply --server-side -f -\n  \
+                        k8s-aibom plugin rbac widgets.wasm | kubectl apply -f -"
+)]
 pub struct Pack {
     /// Component
     #[arg(value_name = "FILE")]
@@ -67,7 +69,8 @@ pub fn pack(pack: &Pack) -> anyhow::Result<()> {
     let (plugin, bytes) = load(&pack.file)?;
     let description = plugin.description();
     let own: BTreeSet<String> = description.kinds.iter().map(|kind| GroupKind::new(&kind.group, &kind.kind).to_string()).collect();
-    let kinds: BTreeSet<String> = if pack.kinds.is_empty() { own.clone() } else { pack.kinds.iter().map(|kind| kind.trim().to_owned()).collect() };
+    let kinds: BTreeSet<String> =
+        if pack.kinds.is_empty() { own.clone() } else { pack.kinds.iter().map(|kind| kind.trim().to_owned()).collect() };
     if let Some(unknown) = kinds.iter().find(|kind| !own.contains(*kind)) {
         anyhow::bail!("the scraper does not read {unknown}; it reads {}", own.into_iter().collect::<Vec<_>>().join(", "));
     }

@@ -21,7 +21,9 @@ fn each_section_comes_into_force_by_itself_and_a_wrong_one_keeps_its_last_good_s
     let status = stage.wait_config("it is in force", |status| condition(status, "Ready")["status"] == "True");
     assert_eq!(status["effectiveConfiguration"]["bomGeneration"]["inlineThresholdBytes"], 262_144);
     assert_eq!(status["effectiveConfigurationHash"].as_str().map(str::len), Some(64));
-    let aibom = stage.wait_aibom("demo", NAME, "1.7", |aibom| aibom["spec"]["bomSpecVersion"] == "1.7" && aibom["status"]["bomDocument"]["specVersion"] == "1.7");
+    let aibom = stage.wait_aibom("demo", NAME, "1.7", |aibom| {
+        aibom["spec"]["bomSpecVersion"] == "1.7" && aibom["status"]["bomDocument"]["specVersion"] == "1.7"
+    });
     assert!(document(&aibom).to_string().contains("k8s-aibom:"));
 
     // A sink is accepted and said not to be served; the selector beside it is in force.
@@ -29,7 +31,8 @@ fn each_section_comes_into_force_by_itself_and_a_wrong_one_keeps_its_last_good_s
     stage.configure(&json!({ "sinks": [sink], "discovery": { "namespaceSelector": { "matchLabels": { "team": "models" } } } }));
     stage.wait_gone("demo", NAME);
     stage.wait_aibom("labelled", NAME, "selected", |aibom| !models(aibom).is_empty());
-    let status = stage.wait_config("the sink", |status| condition(status, "Ready")["message"].as_str().is_some_and(|text| text.contains("siem")));
+    let status =
+        stage.wait_config("the sink", |status| condition(status, "Ready")["message"].as_str().is_some_and(|text| text.contains("siem")));
     assert_eq!(condition(&status, "Ready")["status"], "True");
 
     // A wrong section keeps its last good state, the others go on.
@@ -82,7 +85,9 @@ fn each_section_comes_into_force_by_itself_and_a_wrong_one_keeps_its_last_good_s
             .to_string(),
         )
         .unwrap();
-    stage.wait_aibom("labelled", "apps-controllerrevision-old", "its runtime", |aibom| aibom["status"]["summary"]["runtime"]["name"] == "mirrored");
+    stage.wait_aibom("labelled", "apps-controllerrevision-old", "its runtime", |aibom| {
+        aibom["status"]["summary"]["runtime"]["name"] == "mirrored"
+    });
     stage.configure(&json!({ "discovery": { "namespaceSelector": labelled } }));
     stage.wait_aibom("labelled", NAME, "its runtime again", |aibom| aibom["status"]["summary"]["runtime"]["name"] == "vllm");
     stage.plane.kubectl(&["delete", "controllerrevision", "old", "-n", "labelled"]).unwrap();

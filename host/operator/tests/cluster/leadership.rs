@@ -17,7 +17,8 @@ fn a_leader_that_is_killed_or_cut_off_is_followed_by_the_other_and_two_never_wri
     let stage = Stage::new();
     stage.team("demo");
     let first = stage.operator("aibom-0", &[]);
-    wait_until("a leader", SOON, || Ok(if first.metric("aibom_leader") == Some(1.0) { Ok(()) } else { Err(first.process.log_tail(5)) })).unwrap();
+    wait_until("a leader", SOON, || Ok(if first.metric("aibom_leader") == Some(1.0) { Ok(()) } else { Err(first.process.log_tail(5)) }))
+        .unwrap();
     let second = stage.operator("aibom-1", &[]);
     stage.serve("demo", "one", "acme/quill-7b");
     stage.wait_aibom("demo", "apps-deployment-one", "its model", |aibom| !models(aibom).is_empty());
@@ -37,7 +38,8 @@ fn a_leader_that_is_killed_or_cut_off_is_followed_by_the_other_and_two_never_wri
 
     // Cut off: halted, and when it goes on again it writes nothing any more.
     let third = stage.operator("aibom-2", &[]);
-    wait_until("a standby", SOON, || Ok(if third.metric("aibom_leader") == Some(0.0) { Ok(()) } else { Err(third.process.log_tail(5)) })).unwrap();
+    wait_until("a standby", SOON, || Ok(if third.metric("aibom_leader") == Some(0.0) { Ok(()) } else { Err(third.process.log_tail(5)) }))
+        .unwrap();
     second.process.pause().unwrap();
     let paused = Instant::now();
     stage.serve("demo", "three", "acme/quill-7b");
@@ -52,11 +54,13 @@ fn a_leader_that_is_killed_or_cut_off_is_followed_by_the_other_and_two_never_wri
 
     // Told to end, it gives the lease back, and a successor need not wait.
     let fourth = stage.operator("aibom-3", &[]);
-    wait_until("a standby", SOON, || Ok(if fourth.metric("aibom_leader") == Some(0.0) { Ok(()) } else { Err(fourth.process.log_tail(5)) })).unwrap();
+    wait_until("a standby", SOON, || Ok(if fourth.metric("aibom_leader") == Some(0.0) { Ok(()) } else { Err(fourth.process.log_tail(5)) }))
+        .unwrap();
     third.process.terminate().unwrap();
     assert!(third.process.wait_exit(Duration::from_secs(30)).unwrap().success());
     let told = Instant::now();
-    wait_until("the successor", Duration::from_secs(8), || Ok(if holder(&stage) == "aibom-3" { Ok(()) } else { Err(holder(&stage)) })).unwrap();
+    wait_until("the successor", Duration::from_secs(8), || Ok(if holder(&stage) == "aibom-3" { Ok(()) } else { Err(holder(&stage)) }))
+        .unwrap();
     println!("handed over within {:?}", told.elapsed());
 
     // Whoever wrote, wrote in a time of his own.

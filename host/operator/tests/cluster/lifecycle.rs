@@ -74,7 +74,8 @@ fn pods_and_replica_sets_of_a_deployment_have_no_aiboms_and_give_it_their_digest
         .plane
         .wait_for(&["pods", "-n", "demo"], crate::stage::SOON, |list| {
             let items = list["items"].as_array()?;
-            (items.len() == 2).then(|| items.iter().map(|pod| pod["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>())
+            (items.len() == 2)
+                .then(|| items.iter().map(|pod| pod["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>())
         })
         .unwrap();
     let digest = format!("sha256:{}", "ab".repeat(32));

@@ -24,7 +24,12 @@ fn helm(plane: &ControlPlane, args: &[&str]) -> Result<String, String> {
 #[test]
 fn the_charts_lint_and_install_and_every_object_is_accepted_as_it_is_under_the_strictest_pod_security() {
     let plane = ControlPlane::start(&Options::default()).unwrap();
-    plane.create_namespace(SYSTEM, &[("pod-security.kubernetes.io/enforce", "restricted"), ("pod-security.kubernetes.io/warn", "restricted")]).unwrap();
+    plane
+        .create_namespace(
+            SYSTEM,
+            &[("pod-security.kubernetes.io/enforce", "restricted"), ("pod-security.kubernetes.io/warn", "restricted")],
+        )
+        .unwrap();
     let charts = root().join("charts");
     let chart = |name: &str| charts.join(name).display().to_string();
     let (crds, operator) = (chart("k8s-aibom-crds"), chart("k8s-aibom"));

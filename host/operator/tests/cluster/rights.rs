@@ -39,7 +39,8 @@ fn kinds() -> BTreeMap<(String, String), (String, Vec<String>)> {
         if path.extension().is_none_or(|extension| extension != "wasm") {
             continue;
         }
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_k8s-aibom")).args(["plugin", "inspect", "--json"]).arg(path).output().unwrap();
+        let output =
+            std::process::Command::new(env!("CARGO_BIN_EXE_k8s-aibom")).args(["plugin", "inspect", "--json"]).arg(path).output().unwrap();
         let about: Value = serde_json::from_slice(&output.stdout).unwrap();
         for name in ["kinds", "related"].iter().flat_map(|list| about[list].as_array().unwrap()) {
             let (name, versions) = name.as_str().unwrap().trim_end_matches(')').split_once(" (").unwrap();
@@ -83,7 +84,8 @@ fn every_right_of_the_roles_is_used_and_none_is_missing() {
         .map(|(group, resource, _)| (&**group, &**resource))
         .collect();
     for (group, plural) in foreign {
-        let (kind, versions) = kinds.get(&(group.to_owned(), plural.to_owned())).unwrap_or_else(|| panic!("no plugin reads {plural}.{group}"));
+        let (kind, versions) =
+            kinds.get(&(group.to_owned(), plural.to_owned())).unwrap_or_else(|| panic!("no plugin reads {plural}.{group}"));
         stage.plane.apply(&definition(group, plural, kind, versions).to_string()).unwrap();
         stage.plane.kubectl(&["wait", "--for=condition=Established", &format!("crd/{plural}.{group}"), "--timeout=60s"]).unwrap();
     }

@@ -38,7 +38,19 @@ impl Stage {
         let plane = ControlPlane::start(&Options::default()).unwrap();
         plane.install_crds(&root().join("crds")).unwrap();
         plane.create_namespace(SYSTEM, &[]).unwrap();
-        plane.apply(&rendered(&[], &["serviceaccount.yaml", "clusterrole.yaml", "clusterrolebinding.yaml", "clusterrole-plugins.yaml", "role.yaml", "rolebinding.yaml"])).unwrap();
+        plane
+            .apply(&rendered(
+                &[],
+                &[
+                    "serviceaccount.yaml",
+                    "clusterrole.yaml",
+                    "clusterrolebinding.yaml",
+                    "clusterrole-plugins.yaml",
+                    "role.yaml",
+                    "rolebinding.yaml",
+                ],
+            ))
+            .unwrap();
         // The controller of aggregated roles takes a moment.
         let kubeconfig = plane.service_account_kubeconfig(SYSTEM, RELEASE).unwrap();
         Self { plane, kubeconfig, count: AtomicU32::new(0) }
@@ -175,7 +187,8 @@ impl Operator {
     /// The first metric whose line begins so.
     pub(crate) fn metric(&self, begin: &str) -> Option<f64> {
         let text = get(self.metrics, "/metrics")?;
-        let line = text.lines().find(|line| line.strip_prefix(begin).is_some_and(|rest| rest.starts_with([' ', '{']) || begin.ends_with('}')))?;
+        let line =
+            text.lines().find(|line| line.strip_prefix(begin).is_some_and(|rest| rest.starts_with([' ', '{']) || begin.ends_with('}')))?;
         line.rsplit(' ').next()?.parse().ok()
     }
 }

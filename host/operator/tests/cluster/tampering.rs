@@ -49,7 +49,8 @@ fn a_forged_document_a_forged_hash_and_another_owner_are_put_right() {
     operator.process.wait_exit(crate::stage::SOON).unwrap();
     patch(json!({ "status": { "bomDocument": { "inline": { "data": forged } } } }), true);
     let _again = stage.running(&[]);
-    let aibom = stage.wait_aibom("demo", NAME, "the right document after a restart", |aibom| aibom["status"]["bomDocument"]["inline"]["data"] != forged);
+    let aibom = stage
+        .wait_aibom("demo", NAME, "the right document after a restart", |aibom| aibom["status"]["bomDocument"]["inline"]["data"] != forged);
     assert_eq!(document(&aibom)["components"], document(&right)["components"]);
 }
 

@@ -40,7 +40,10 @@ fn a_workload_costs_two_writes_and_what_says_nothing_new_costs_none() {
         let name = format!("server-{number:03}");
         if number < 20 {
             let status = json!({ "status": { "observedGeneration": 99, "conditions": [{ "type": "Progressing", "status": "True", "reason": "X", "message": format!("{number}") }] } });
-            stage.plane.kubectl(&["patch", "deployment", &name, "-n", "demo", "--subresource=status", "--type=merge", "-p", &status.to_string()]).unwrap();
+            stage
+                .plane
+                .kubectl(&["patch", "deployment", &name, "-n", "demo", "--subresource=status", "--type=merge", "-p", &status.to_string()])
+                .unwrap();
         }
     }
     stage.plane.kubectl(&["annotate", "deployment", "--all", "-n", "demo", "example.com/note=nothing"]).unwrap();

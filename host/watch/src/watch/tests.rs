@@ -30,10 +30,7 @@ fn status(code: u16, message: &str) -> String {
 
 fn list(names: &[&str], version: u32, token: &str) -> String {
     let items: Vec<String> = names.iter().map(|name| format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"1"}}}}"#)).collect();
-    format!(
-        r#"{{"kind":"WidgetList","metadata":{{"resourceVersion":"{version}","continue":"{token}"}},"items":[{}]}}"#,
-        items.join(",")
-    )
+    format!(r#"{{"kind":"WidgetList","metadata":{{"resourceVersion":"{version}","continue":"{token}"}},"items":[{}]}}"#, items.join(","))
 }
 
 fn event(kind: &str, name: &str, version: u32) -> String {
