@@ -41,9 +41,9 @@ impl CatalogueError {
     pub fn plugin(&self) -> String {
         match self {
             Self::Load(error) => error.plugin.clone(),
-            Self::Read(
-                DirectoryError::Unreadable { path, .. } | DirectoryError::NoFile { path } | DirectoryError::TooLarge { path },
-            ) => path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(),
+            Self::Read(DirectoryError::Unreadable { path, .. } | DirectoryError::NoFile { path } | DirectoryError::TooLarge { path }) => {
+                path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+            }
         }
     }
 }
@@ -54,6 +54,9 @@ pub enum NotServed {
     /// No scraper reads its kind.
     #[error("no scraper reads this kind")]
     Kind,
+    /// Scrapers read its kind only for what other objects say by it.
+    #[error("read for objects that name it, and no workload by itself")]
+    Related,
     /// A scraper reads its kind, in other versions.
     #[error("version {found} is not read; the scraper `{plugin}` reads {}", versions.join(", "))]
     Version {
@@ -83,9 +86,8 @@ impl Catalogue {
         let mut by_kind = BTreeMap::new();
         let (plugins, kinds): (Vec<Plugin>, Vec<_>) = plugins.into_iter().unzip();
         for (index, (plugin, allowed)) in plugins.iter().zip(kinds).enumerate() {
-            let is_allowed = |kind: &&KindRef| {
-                allowed.as_ref().is_none_or(|allowed| allowed.contains(&GroupKind::new(&kind.group, &kind.kind)))
-            };
+            let is_allowed =
+                |kind: &&KindRef| allowed.as_ref().is_none_or(|allowed| allowed.contains(&GroupKind::new(&kind.group, &kind.kind)));
             for kind in plugin.description().kinds.iter().filter(is_allowed) {
                 let key = (kind.group.clone(), kind.kind.clone());
                 let claim = match by_kind.remove(&key) {
@@ -137,6 +139,7 @@ impl Catalogue {
     /// There is none; the error says why.
     pub fn plugin_for(&self, object: &ObjectRef) -> Result<&Plugin, NotServed> {
         match self.by_kind.get(&(object.group.clone(), object.kind.clone())) {
+            None if self.is_related(object) => Err(NotServed::Related),
             None => Err(NotServed::Kind),
             Some(Claim::Several(plugins)) => Err(NotServed::Conflict { plugins: plugins.clone() }),
             Some(Claim::One { plugin, versions }) => {
