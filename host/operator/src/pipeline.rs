@@ -101,7 +101,10 @@ impl Pipeline<'_> {
         let plugin = match self.catalogue.plugin_for(reference) {
             Ok(plugin) => plugin,
             Err(reason) => {
-                tracing::debug!(object = %reference, %reason, "not scraped");
+                // Each text by itself: the filter would not know a secret behind another text.
+                let api_version = reference.api_version();
+                let namespace = reference.namespace.as_deref().unwrap_or_default();
+                tracing::debug!(api_version, kind = reference.kind, namespace, name = reference.name, %reason, "not scraped");
                 return Outcome::NoScraper(reason);
             }
         };

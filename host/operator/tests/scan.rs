@@ -384,7 +384,7 @@ fn the_log_tells_what_came_of_each_object() {
         |object: &str, what: &str| run.err.lines().any(|line| line.contains("DEBUG") && line.contains(object) && line.contains(what));
     assert!(said("apps/v1/Deployment/demo/talker", "documented"), "{}", run.err);
     assert!(said("apps/v1/Deployment/shop", "no AI workload"), "{}", run.err);
-    assert!(said("v1/Service/s", "not scraped"), "{}", run.err);
+    assert!(said("kind=\"Service\"", "not scraped"), "{}", run.err);
 }
 
 #[test]
