@@ -19,6 +19,7 @@
 //! Everything is a pure function of its input: no clock, no file, no network. What can grow (the expansion of variables, scripts in
 //! scripts, the values of one option) is bounded, and no object makes it panic.
 
+mod absent;
 mod apis;
 mod argv;
 mod budget;
@@ -45,7 +46,7 @@ mod storage;
 mod text;
 
 use aibom_facts::inventory::{Inventory, Origin};
-use aibom_facts::object::ObjectRef;
+use aibom_facts::object::{Locator, ObjectRef};
 use aibom_facts::report::Report;
 use aibom_facts::tree::Tree;
 
@@ -60,6 +61,8 @@ pub struct Subject<'a> {
     pub objects: &'a [ObjectRef],
     /// Their content, at the same index as locators use; none for a related object that does not exist or may not be read.
     pub trees: &'a [Option<&'a Tree>],
+    /// Places that name the objects, at the same index; none for the object itself and for what nobody looked for. May be shorter.
+    pub sought: &'a [Option<Locator>],
     /// What a scraper said, grounded.
     pub report: &'a Report,
     /// Where the object was read.

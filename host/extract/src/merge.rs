@@ -9,6 +9,7 @@ use aibom_facts::inventory::{
 };
 use aibom_facts::model::ModelReference;
 use aibom_facts::object::Locator;
+use aibom_facts::pointer::Pointer;
 use aibom_facts::report::{ContainerClass, Duty, Problem};
 
 use crate::budget::Budget;
@@ -17,7 +18,7 @@ use crate::mounted::MountedModels;
 use crate::pods::{self, Container};
 use crate::reading::{Reader, Reading, RuntimeClaim};
 use crate::rules::{Does, Rules};
-use crate::{Subject, apis, items, storage};
+use crate::{Subject, absent, apis, items, storage};
 
 mod models;
 
@@ -52,7 +53,9 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>, trace: &Trace) -> 
     let mut problems = subject.report.problems.clone();
     let budget = Budget::default();
     let containers = pods::containers(subject, &budget, &mut problems);
+    problems.extend(nameless(subject));
     inventory.problems.extend(problems);
+    inventory.unresolved.extend(absent::objects(subject));
     let mut draft = Draft {
         rules,
         trace,
@@ -92,6 +95,23 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>, trace: &Trace) -> 
     explain::unread_variables(rules, trace, &containers);
     draft.properties(subject);
     draft.finish()
+}
+
+/// A name that is no text names nothing: no API server takes it, and the object stands without a name here. Mostly a number that wants
+/// quotes.
+fn nameless(subject: &Subject<'_>) -> Vec<Problem> {
+    let Some(tree) = subject.trees.first().copied().flatten() else { return Vec::new() };
+    let is_wrong = |member: &&str| {
+        let node = tree.at(tree.root(), &format!("/metadata/{member}"));
+        node.is_some_and(|node| tree.text(node).is_none() && !tree.is_null(node))
+    };
+    let wrong = ["name", "namespace"].into_iter().filter(is_wrong);
+    wrong
+        .map(|member| Problem {
+            at: Locator::scraped(Pointer::root().child("metadata").child(member)),
+            message: format!("metadata.{member} is no text"),
+        })
+        .collect()
 }
 
 /// The surest word that evidence supports.
@@ -333,7 +353,9 @@ impl Draft<'_> {
         let asked = self.inventory.unresolved.iter().any(|known| known.what == "model" && of_items.contains(&known.at));
         let presets = items::model_sources(subject.report);
         if !presets.is_empty() {
-            if self.models.values().all(|model| model.role == Role::Target || is_whole_volume(&model.reference))
+            // What stands beside a main model does not tell which one it is.
+            let beside = |role| matches!(role, Role::Target | Role::Adapter | Role::Tokenizer | Role::Draft);
+            if self.models.values().all(|model| beside(model.role) || is_whole_volume(&model.reference))
                 && self.inventory.unresolved.iter().all(|known| known.what != "model")
             {
                 self.inventory.unresolved.extend(presets);

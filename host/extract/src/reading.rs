@@ -395,7 +395,11 @@ impl<'a> Reader<'a> {
                 what: "program",
                 value: launch.word.as_str().to_owned(),
                 runtime: self.rules.runtimes[launch.runtime].name.clone(),
-                by: launch.launcher.words.join(" "),
+                // Words that stand in no manifest are no use to somebody who looks for them there.
+                by: match launch.word.source {
+                    Source::ImagePattern => "the entrypoint of the image".to_owned(),
+                    _ => launch.launcher.words.join(" "),
+                },
                 how: launch.does.as_str(),
                 container: container.clone(),
             });

@@ -30,7 +30,7 @@ fn read(yaml: &str, report: &Report) -> Inventory {
     let tree: Tree = serde_saphyr::from_str(yaml).unwrap();
     let view = tree.view(tree.root(), Visibility::default());
     let object = ObjectRef::of(&view).unwrap();
-    extract(Rules::builtin(), &Subject { objects: &[object], trees: &[Some(&view)], report, origin: Origin::Manifest })
+    extract(Rules::builtin(), &Subject { objects: &[object], trees: &[Some(&view)], sought: &[], report, origin: Origin::Manifest })
 }
 
 /// A workload whose containers are these YAML flow maps.

@@ -31,7 +31,10 @@ fn read(tree: &Tree) -> Option<Inventory> {
     let view = tree.view(tree.root(), Visibility::default());
     let object = ObjectRef::of(&view)?;
     let report = report(&view)?;
-    Some(extract(Rules::builtin(), &Subject { objects: &[object], trees: &[Some(&view)], report: &report, origin: Origin::Manifest }))
+    Some(extract(
+        Rules::builtin(),
+        &Subject { objects: &[object], trees: &[Some(&view)], sought: &[], report: &report, origin: Origin::Manifest },
+    ))
 }
 
 fn check(place: &str, tree: &Tree, inventory: &Inventory) {

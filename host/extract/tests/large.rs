@@ -39,8 +39,10 @@ fn read_pod(name: &str, pod: &Value, shared: &[Value]) -> Inventory {
     let report = Report { pod_templates: vec![template], ..Report::default() };
     let objects = [ObjectRef::of(&tree).expect("an object")];
     let started = processor_time();
-    let inventory =
-        extract(Rules::builtin(), &Subject { objects: &objects, trees: &[Some(&tree)], report: &report, origin: Origin::Manifest });
+    let inventory = extract(
+        Rules::builtin(),
+        &Subject { objects: &objects, trees: &[Some(&tree)], sought: &[], report: &report, origin: Origin::Manifest },
+    );
     if let (Some(started), Some(ended)) = (started, processor_time()) {
         let spent = ended.saturating_sub(started);
         eprintln!("{name}: {spent:?} for {} bytes", text.len());

@@ -485,7 +485,7 @@ pub struct Service {
 /// Something seen that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Unresolved {
-    /// What is unknown: `model`, `adapter`, `draft`, `image`, `digest`.
+    /// What is unknown: `model`, `adapter`, `draft`, `image`, `object`.
     pub what: String,
     /// The reference that would supply it.
     pub at: Locator,
@@ -497,7 +497,7 @@ pub struct Unresolved {
 
 impl Unresolved {
     /// Every reason for which something is not readable.
-    pub const WHY: [&str; 10] = [
+    pub const WHY: [&str; 11] = [
         "secret",
         "configmap",
         "field",
@@ -505,6 +505,7 @@ impl Unresolved {
         "config-file",
         "runtime-default",
         "preset",
+        "not-found",
         "undefined-variable",
         "placeholder",
         "malformed",

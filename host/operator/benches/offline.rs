@@ -136,6 +136,7 @@ fn stages(pipeline: &Pipeline<'_>, json: &str) -> anyhow::Result<()> {
         let subject = aibom_extract::Subject {
             objects: std::slice::from_ref(&object.reference),
             trees: &trees,
+            sought: &[],
             report: &scraped.report,
             origin: pipeline.origin,
         };

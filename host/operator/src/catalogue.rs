@@ -54,6 +54,9 @@ pub enum NotServed {
     /// No scraper reads its kind.
     #[error("no scraper reads this kind")]
     Kind,
+    /// Scrapers read its kind only for what other objects say by it.
+    #[error("read for objects that name it, and no workload by itself")]
+    Related,
     /// A scraper reads its kind, in other versions.
     #[error("version {found} is not read; the scraper `{plugin}` reads {}", versions.join(", "))]
     Version {
@@ -136,6 +139,7 @@ impl Catalogue {
     /// There is none; the error says why.
     pub fn plugin_for(&self, object: &ObjectRef) -> Result<&Plugin, NotServed> {
         match self.by_kind.get(&(object.group.clone(), object.kind.clone())) {
+            None if self.is_related(object) => Err(NotServed::Related),
             None => Err(NotServed::Kind),
             Some(Claim::Several(plugins)) => Err(NotServed::Conflict { plugins: plugins.clone() }),
             Some(Claim::One { plugin, versions }) => {

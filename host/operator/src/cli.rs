@@ -18,7 +18,7 @@ use crate::operator;
 use crate::pipeline::Pipeline;
 use crate::plugin;
 use crate::runtimes;
-use crate::scan::output::{Format, Presenter, Writer, printable};
+use crate::scan::output::{Format, Presenter, Writer, count, printable};
 use crate::scan::{self, Explain, KindFilter, NameFilter, Plan, sources};
 use crate::usage;
 
@@ -40,8 +40,8 @@ const MAX_WORKERS: usize = 64;
 #[derive(Debug, Parser)]
 #[command(name = "k8s-aibom", version, propagate_version = true, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 done; 1 nothing was done (arguments, plugins, output folder); 2 done, but an input could not be read or a scraper failed.\n\
-                        Logging: RUST_LOG=debug shows each object's way; -v is short for RUST_LOG=info."
+    after_help = "Exit codes: 0 done; 1 nothing was done (arguments, plugins, output folder); 2 done, but there was no object to look at, an input could not be read or a scraper failed.\n\
+                        Logging: -vv (RUST_LOG=debug) tells of each object what came of it; -v is short for RUST_LOG=info."
 )]
 struct Cli {
     /// Log more to standard error (-v: info, -vv: debug)
@@ -82,7 +82,8 @@ struct Scan {
     #[arg(long, value_name = "DIR")]
     out_dir: Option<PathBuf>,
     /// Folder of scrapers (*.wasm) to use instead of the built-in ones [default: `plugins` beside the binary or one folder up]
-    #[arg(long, value_name = "DIR", env = "K8S_AIBOM_PLUGINS")]
+    /// [env: K8S_AIBOM_PLUGINS]
+    #[arg(long, value_name = "DIR")]
     plugins: Option<PathBuf>,
     /// Only objects of these kinds, as `Kind` or `group/Kind`
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
@@ -190,7 +191,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// # Errors
 /// None was given and no built-in ones are beside the binary.
 pub fn plugin_folder(given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
-    given.or_else(catalogue::default_folder).context(
+    // A variable that is set to nothing is what CI systems make of one that is not set.
+    let set = || std::env::var_os("K8S_AIBOM_PLUGINS").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    given.or_else(set).or_else(catalogue::default_folder).context(
         "no scrapers found beside the binary; name their folder with --plugins DIR (in a checkout, `cargo xtask build-plugins` builds them into target/plugins)",
     )
 }
@@ -258,11 +261,23 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let seconds = began.elapsed().as_secs_f64();
     let unread = writer.unread();
     let (written, unwritten) = writer.finish(&totals)?;
-    if !scan.kinds.is_empty() && totals.objects == 0 {
+    if scan.explain == Some(None)
+        && let Some(first) = paths.first().filter(|path| path.as_os_str() != "-" && !path.exists())
+    {
+        let first = printable(&first.display().to_string());
+        usage::say(&format!("hint: `{first}` was taken for a file; to explain one object, write --explain={first}"));
+    }
+    let unreadable = totals.faults + unlisted.len();
+    let nothing = totals.objects == 0;
+    if nothing && totals.unasked > 0 && !scan.kinds.is_empty() {
         usage::say(&format!(
-            "note: no object of {} among the inputs; kinds are given as `Kind` or `group/Kind`, as in `kind: Deployment`",
-            printable(&scan.kinds.join(", "))
+            "error: no object of {} among {} of the inputs; kinds are given as `Kind` or `group/Kind`, as in `kind: Deployment`",
+            printable(&scan.kinds.join(", ")),
+            count(totals.unasked, "object")
         ));
+    } else if nothing && totals.unasked == 0 && unreadable == 0 {
+        // A pipeline whose first program has failed gives no input, and must not look like a cluster without AI.
+        usage::say("error: no Kubernetes object among the inputs");
     }
     if let Some(Some(object)) = &scan.explain {
         anyhow::ensure!(
@@ -272,31 +287,47 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
         );
     }
     if !scan.quiet {
-        let unreadable = totals.faults + unlisted.len();
+        let for_others = if totals.for_others == 0 { String::new() } else { format!("{} read for others, ", totals.for_others) };
         usage::say(&format!(
-            "{} objects in {} files: {} AI workloads, {} without AI, {} of kinds without a scraper; {} failed, {unreadable} unreadable",
-            totals.objects, totals.inputs, totals.documented, totals.not_ai, totals.no_scraper, totals.failed
+            "{} in {}: {}, {} without AI, {for_others}{} of kinds without a scraper; {} failed, {unreadable} unreadable",
+            count(totals.objects, "object"),
+            count(totals.inputs, "file"),
+            count(totals.documented, "AI workload"),
+            totals.not_ai,
+            totals.no_scraper,
+            totals.failed
         ));
         if !unread.is_empty() {
             let more = if unread.len() > 8 { format!(" and {} more kinds", unread.len() - 8) } else { String::new() };
             usage::say(&format!("no scraper reads: {}{more}", unread[..unread.len().min(8)].join(", ")));
         }
         if totals.other > 0 {
-            usage::say(&format!("{} documents or list items are no Kubernetes objects (no apiVersion and kind)", totals.other));
+            let are = if totals.other == 1 {
+                "document or list item is no Kubernetes object"
+            } else {
+                "documents or list items are no Kubernetes objects"
+            };
+            usage::say(&format!("{} {are} (no apiVersion and kind)", totals.other));
         }
         if let Some(folder) = &scan.out_dir {
-            usage::say(&format!("{written} documents written to {}", folder.display()));
+            usage::say(&format!("{} written to {}", count(written, "document"), folder.display()));
         }
         let peak = usage::peak_resident_bytes().map_or_else(String::new, |bytes| format!(", peak {} MiB", bytes >> 20));
         usage::say(&format!(
-            "{} scrapers loaded in {:.2} s; scanned in {seconds:.2} s, {:.0} objects/s with {workers} workers{peak}",
-            catalogue.plugins().len(),
+            "{} loaded in {:.2} s; scanned in {seconds:.2} s, {:.0} objects/s with {}{peak}",
+            count(catalogue.plugins().len(), "scraper"),
             loaded.as_secs_f64(),
-            totals.objects as f64 / seconds.max(1e-6)
+            totals.objects as f64 / seconds.max(1e-6),
+            count(workers, "worker")
         ));
     }
-    let complete =
-        totals.failed == 0 && totals.faults == 0 && refused.is_empty() && conflicts == 0 && unwritten == 0 && unlisted.is_empty();
+    let complete = !nothing
+        && totals.failed == 0
+        && totals.faults == 0
+        && refused.is_empty()
+        && conflicts == 0
+        && unwritten == 0
+        && unlisted.is_empty();
     Ok(if complete { OK } else { INCOMPLETE })
 }
 

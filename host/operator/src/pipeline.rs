@@ -7,7 +7,7 @@ use std::sync::Arc;
 use aibom_bom::{Document, Options};
 use aibom_extract::{Explanation, Rules, Subject};
 use aibom_facts::inventory::{Inventory, Origin, Tool};
-use aibom_facts::object::ObjectRef;
+use aibom_facts::object::{Locator, ObjectRef};
 use aibom_facts::redact::Redactor;
 use aibom_facts::report::Problem;
 use aibom_facts::tree::{NodeId, Tree};
@@ -54,6 +54,11 @@ pub struct Explained {
 pub trait Related: Sync {
     /// The object, if it exists and may be read.
     fn find(&self, want: &Want) -> Option<(ObjectRef, Arc<Tree>)>;
+
+    /// Whether anything is looked for at all. Where nothing is, that there is no answer says nothing about the cluster.
+    fn looks(&self) -> bool {
+        true
+    }
 }
 
 /// Everything an object's way needs; shared by all workers.
@@ -95,7 +100,13 @@ impl Pipeline<'_> {
     ) -> Outcome {
         let plugin = match self.catalogue.plugin_for(reference) {
             Ok(plugin) => plugin,
-            Err(reason) => return Outcome::NoScraper(reason),
+            Err(reason) => {
+                // Each text by itself: the filter would not know a secret behind another text.
+                let api_version = reference.api_version();
+                let namespace = reference.namespace.as_deref().unwrap_or_default();
+                tracing::debug!(api_version, kind = reference.kind, namespace, name = reference.name, %reason, "not scraped");
+                return Outcome::NoScraper(reason);
+            }
         };
         let _span = tracing::debug_span!("object", plugin = plugin.name(), object = %reference).entered();
         if let Some(reason) = given_up(plugin) {
@@ -108,8 +119,19 @@ impl Pipeline<'_> {
         };
         // A fault of ours on one object is that object's; the others go on.
         let reason = match std::panic::catch_unwind(AssertUnwindSafe(way)) {
-            Ok(Ok(Ok((inventory, None)))) => return Outcome::NotAi { problems: inventory.problems },
+            Ok(Ok(Ok((inventory, None)))) => {
+                tracing::debug!(problems = inventory.problems.len(), "no AI workload");
+                return Outcome::NotAi { problems: inventory.problems };
+            }
             Ok(Ok(Ok((inventory, Some(document))))) => {
+                tracing::debug!(
+                    models = inventory.models.len(),
+                    runtimes = inventory.runtimes.len(),
+                    images = inventory.images.len(),
+                    unresolved = inventory.unresolved.len(),
+                    problems = inventory.problems.len(),
+                    "documented"
+                );
                 return Outcome::Documented { inventory: Box::new(inventory), document: Box::new(document) };
             }
             Ok(Ok(Err(unfit))) => format!("{unfit}; a fault in k8s-aibom itself, not in the scraper; please report it with the object"),
@@ -138,7 +160,8 @@ impl Pipeline<'_> {
         let wants = reading.wants(&view)?;
         // A want that the host refused keeps its place and gets no answer.
         let found = wants.iter().map(|want| if want.refused.is_none() { related.find(want) } else { None }).collect();
-        let mut inventory = reading.inventory(reference, &view, &wants, found, extract)?;
+        let asked = Asked { wants: &wants, found, looked: related.looks() };
+        let mut inventory = reading.inventory(reference, &view, asked, extract)?;
         inventory.generation = generation(tree, root);
         Ok(inventory)
     }
@@ -147,6 +170,16 @@ impl Pipeline<'_> {
 /// `metadata.generation`, which is in no view.
 pub fn generation(tree: &Tree, root: NodeId) -> Option<i64> {
     tree.at(root, "/metadata/generation").and_then(|node| tree.integer(node))
+}
+
+/// What a scraper asked for, and the answers.
+pub struct Asked<'a> {
+    /// What it asked for.
+    pub wants: &'a [Want],
+    /// The answers in the order of the wants.
+    pub found: Vec<Option<(ObjectRef, Arc<Tree>)>>,
+    /// Whether somebody looked, so that what has no answer is not there.
+    pub looked: bool,
 }
 
 /// The two calls of a scraper for one object, and what comes between and after them.
@@ -176,7 +209,7 @@ impl Reading<'_> {
         self.plugin.related(view, self.options)
     }
 
-    /// Scrapes and extracts. `found` answers the wants in their order.
+    /// Scrapes and extracts.
     ///
     /// # Errors
     /// The scraper's call ended badly.
@@ -184,8 +217,7 @@ impl Reading<'_> {
         &self,
         reference: &ObjectRef,
         view: &Arc<Tree>,
-        wants: &[Want],
-        found: Vec<Option<(ObjectRef, Arc<Tree>)>>,
+        Asked { wants, found, looked }: Asked<'_>,
         extract: impl FnOnce(&Rules, &Subject<'_>) -> Inventory,
     ) -> Result<Inventory, CallError> {
         let plugin = self.plugin;
@@ -214,7 +246,10 @@ impl Reading<'_> {
             tracing::debug!(plugin = plugin.name(), level = ?line.level, "{}", redactor.redact(&line.message).0);
         }
         let trees: Vec<Option<&Tree>> = trees.iter().map(Option::as_deref).collect();
-        let subject = Subject { objects: &objects, trees: &trees, report: &scraped.report, origin: self.origin };
+        // A want that the host refuses was not looked for.
+        let places = wants.iter().map(|want| (looked && want.refused.is_none()).then(|| want.at.clone()));
+        let sought: Vec<Option<Locator>> = std::iter::once(None).chain(places).collect();
+        let subject = Subject { objects: &objects, trees: &trees, sought: &sought, report: &scraped.report, origin: self.origin };
         let mut inventory = extract(self.rules, &subject);
         inventory.tools.insert(Tool {
             name: plugin.name().to_owned(),

@@ -161,3 +161,58 @@ fn explanations_are_no_documents() {
     assert_eq!(run.code, 1);
     assert!(run.err.contains("--explain tells in text or JSON"), "{}", run.err);
 }
+
+/// A service whose model stands in another object of the same file, below it.
+const CACHED: &str = "apiVersion: apps.nvidia.com/v1alpha1
+kind: NIMService
+metadata: {name: orchard, namespace: support}
+spec:
+  image: {repository: nvcr.io/nim/nvidia/llm-nim, tag: 1.14.0}
+  storage: {nimCache: {name: orchard-cache}}
+---
+apiVersion: apps.nvidia.com/v1alpha1
+kind: NIMCache
+metadata: {name: orchard-cache, namespace: support}
+spec:
+  source:
+    hf:
+      namespace: acme
+      modelName: orchard-8b
+";
+
+#[test]
+fn evidence_in_another_object_leads_to_a_line_of_its_file_too() {
+    let told = told(&["--explain"], CACHED);
+    let service = told.iter().find(|told| told["kind"] == "NIMService").unwrap();
+    let places: Vec<&serde_json::Value> = service["facts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|fact| fact["class"] == "model")
+        .flat_map(|fact| fact["evidence"].as_array().unwrap())
+        .map(|piece| &piece["at"])
+        .filter(|at| at["object"].is_string())
+        .collect();
+    assert!(!places.is_empty(), "{service}");
+    assert!(places.iter().all(|at| at["file"] == "stdin"), "{places:?}");
+    assert!(places.iter().any(|at| at["pointer"] == "/spec/source/hf/modelName" && at["line"] == 15), "{places:?}");
+    let text = run_with_input(&["scan", "-", "--explain"], CACHED).out;
+    let place = "[apps.nvidia.com/v1alpha1/NIMCache/support/orchard-cache stdin:15 /spec/source/hf/modelName]";
+    assert!(text.contains(place), "{text}");
+    assert!(text.contains("  read for objects that name it, and no workload by itself\n"), "{text}");
+    assert!(!text.contains("not looked at"), "{text}");
+}
+
+#[test]
+fn a_program_of_the_image_is_not_said_to_stand_in_the_manifest() {
+    let run = run_with_input(&["scan", "-", "--explain=talker"], APP);
+    assert!(run.out.contains("program vllm is vllm by the entrypoint of the image (run)"), "{}", run.out);
+}
+
+#[test]
+fn the_digest_of_an_image_is_told_whole() {
+    let digest = format!("sha256:{}", "9f86d081".repeat(8));
+    let image = format!("registry.example.com/mirror/of/another/vllm/vllm-openai@{digest}");
+    let run = run_with_input(&["scan", "-", "--explain=talker"], &APP.replace("vllm/vllm-openai:v0.8.5", &image));
+    assert!(run.out.contains(&format!("image {image}: declared")), "{}", run.out);
+}

@@ -80,7 +80,7 @@ fn a_part_that_could_not_be_read_is_told_of_an_object_without_document() {
     let run = run_with_input(&["scan", "-", "-o", "json"], text);
     assert_eq!((run.code, run.lines()[0]["outcome"].as_str()), (0, Some("not-ai")), "{}", run.err);
     assert!(run.lines()[0]["reason"].as_str().unwrap().contains("/spec/containers"), "{}", run.out);
-    assert!(run.err.contains("warning: -, document 0, v1/Pod/odd"), "{}", run.err);
+    assert!(run.err.contains("warning: stdin:4: v1/Pod/odd: "), "{}", run.err);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn the_table_names_workloads_and_their_models() {
         assert!(row.contains(word), "{word} is missing in: {row}");
     }
     assert!(!run.out.contains("shop"), "{}", run.out);
-    assert!(run.err.contains("1 AI workloads, 1 without AI"), "{}", run.err);
+    assert!(run.err.contains("2 objects in 1 file: 1 AI workload, 1 without AI"), "{}", run.err);
 }
 
 #[test]
@@ -251,4 +251,193 @@ fn a_table_names_files_when_names_alone_do_not_tell_objects_apart() {
     let two = run(&["scan", folder.path().to_str().unwrap()]);
     let rows: Vec<&str> = two.out.lines().collect();
     assert!(rows[0].ends_with("FILE") && rows[1].ends_with("dev.yaml") && rows[2].ends_with("prod.yaml"), "{}", two.out);
+}
+
+/// A server whose model stands in a `ConfigMap`.
+const ELSEWHERE: &str = "apiVersion: apps/v1
+kind: Deployment
+metadata: {name: talker, namespace: demo}
+spec:
+  template:
+    spec:
+      containers:
+      - name: engine
+        image: vllm/vllm-openai:v0.8.5
+        command: [vllm, serve, $(MODEL)]
+        env:
+        - {name: MODEL, valueFrom: {configMapKeyRef: {name: settings, key: model}}}
+";
+
+#[test]
+fn a_model_that_cannot_be_read_is_a_question_mark_in_the_table() {
+    let cells = |text: &str| -> Vec<String> {
+        let run = run_with_input(&["scan", "-", "-q"], text);
+        run.out.lines().nth(1).unwrap().split_whitespace().map(str::to_owned).collect()
+    };
+    assert_eq!(cells(ELSEWHERE)[5..], ["?", "declared"]);
+    let with_draft = ELSEWHERE.replace("$(MODEL)]", "acme/talker-7b, --speculative-model, $(MODEL)]");
+    assert_eq!(cells(&with_draft)[5..], ["acme/talker-7b,", "?", "(draft)", "declared"]);
+    assert_eq!(cells(SERVER)[5..], ["acme/talker-7b", "inferred"]);
+}
+
+/// An object that names another one, and that other one.
+const SERVICE: &str = "apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: talker, namespace: demo}
+spec:
+  predictor:
+    model:
+      modelFormat: {name: vLLM}
+      runtime: house-runtime
+      storageUri: hf://acme/talker-7b
+";
+const RUNTIME: &str = "apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: house-runtime, namespace: demo}
+spec:
+  containers:
+  - name: kserve-container
+    image: vllm/vllm-openai:v0.9.1
+    args: [--max-model-len=4096]
+";
+
+#[test]
+fn an_object_that_is_named_and_not_among_the_inputs_is_unresolved() {
+    let missing = |arguments: &[&str], text: &str| -> Vec<String> {
+        let run = run_with_input(&[&["scan", "-", "-o", "json"], arguments].concat(), text);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let lines = run.lines();
+        let line = lines.iter().find(|line| line["kind"] == "InferenceService").unwrap();
+        let root = &line["document"]["metadata"]["component"];
+        property(root, "aibom.unresolved.object").into_iter().map(str::to_owned).collect()
+    };
+    let place = "serving.kserve.io/v1beta1/InferenceService/demo/talker#/spec/predictor/model/runtime";
+    assert_eq!(missing(&[], SERVICE), [format!("not-found house-runtime at {place}")]);
+    assert!(missing(&[], &format!("{SERVICE}---\n{RUNTIME}")).is_empty());
+    assert!(missing(&["--alone"], SERVICE).is_empty(), "nobody looked for it");
+}
+
+#[test]
+fn an_object_that_is_read_for_others_is_not_listed_as_unread() {
+    let run =
+        run_with_input(&["scan", "-"], &format!("{SERVICE}---\n{RUNTIME}---\napiVersion: v1\nkind: Service\nmetadata: {{name: s}}\n"));
+    assert!(run.err.contains("1 read for others, 1 of kinds without a scraper"), "{}", run.err);
+    assert!(run.err.contains("no scraper reads: v1 Service (1)\n"), "{}", run.err);
+}
+
+#[test]
+fn a_scan_of_nothing_is_no_success() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.yaml");
+    fs::write(&empty, "").unwrap();
+    for path in ["-", folder.path().to_str().unwrap(), empty.to_str().unwrap()] {
+        for form in ["table", "json", "cyclonedx"] {
+            let run = run(&["scan", "-q", path, "-o", form]);
+            assert_eq!(run.code, 2, "{path} {form}");
+            assert_eq!(run.err, "error: no Kubernetes object among the inputs\n", "{path} {form}");
+        }
+    }
+    let no_object = run_with_input(&["scan", "-", "-q"], "a: 1\n");
+    assert_eq!(no_object.code, 2, "{}", no_object.err);
+    // Objects that nobody reads are objects.
+    assert_eq!(run_with_input(&["scan", "-"], "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n").code, 0);
+}
+
+#[test]
+fn kinds_that_match_nothing_are_told_and_no_success() {
+    let run = run_with_input(&["scan", "-", "-q", "--kinds", "Deploymnet"], SERVER);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("no object of Deploymnet among 1 object of the inputs"), "{}", run.err);
+    assert!(!run.out.contains("no Kubernetes object") && !run.err.contains("no Kubernetes object"), "{}{}", run.out, run.err);
+}
+
+#[test]
+fn a_name_that_is_no_text_is_told_with_its_line() {
+    let text = SERVER.replace("{name: talker, namespace: demo}", "{name: 123, namespace: 7}");
+    let run = run_with_input(&["scan", "-", "-o", "json"], &text);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains("warning: stdin:3: ") && run.err.contains("metadata.name is no text at `/metadata/name`"), "{}", run.err);
+    assert!(run.err.contains("metadata.namespace is no text"), "{}", run.err);
+    let lines = run.lines();
+    let root = &lines[0]["document"]["metadata"]["component"];
+    assert_eq!(property(root, "aibom.problem").len(), 2, "{root}");
+}
+
+#[test]
+fn what_is_wrong_with_an_object_is_told_a_line_each_although_there_is_a_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.yaml");
+    fs::write(&path, format!("# one line more\n{}", SERVER.replace("acme/talker-7b]", "acme/talker-7b, {a: b}, {c: d}]"))).unwrap();
+    let run = run(&["scan", path.to_str().unwrap(), "-o", "json"]);
+    assert_eq!(run.lines()[0]["outcome"], "documented");
+    let warnings: Vec<&str> = run.err.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(warnings.len(), 2, "{}", run.err);
+    assert!(warnings[0].starts_with(&format!("warning: {}:11: apps/v1/Deployment/demo/talker: ", path.display())), "{}", run.err);
+    assert!(warnings[0].ends_with(" at `/spec/template/spec/containers/0/args/2`"), "{}", run.err);
+}
+
+#[test]
+fn the_log_tells_what_came_of_each_object() {
+    let run =
+        run_with_input(&["scan", "-vv", "-"], &format!("{SERVER}---\n{WEB}---\napiVersion: v1\nkind: Service\nmetadata: {{name: s}}\n"));
+    let said =
+        |object: &str, what: &str| run.err.lines().any(|line| line.contains("DEBUG") && line.contains(object) && line.contains(what));
+    assert!(said("apps/v1/Deployment/demo/talker", "documented"), "{}", run.err);
+    assert!(said("apps/v1/Deployment/shop", "no AI workload"), "{}", run.err);
+    assert!(said("kind=\"Service\"", "not scraped"), "{}", run.err);
+}
+
+#[test]
+fn an_object_in_place_of_a_file_gets_a_hint_how_to_explain_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.yaml");
+    fs::write(&path, SERVER).unwrap();
+    let mistaken = run(&["scan", "--explain", "talker", path.to_str().unwrap()]);
+    assert_eq!(mistaken.code, 2);
+    assert!(mistaken.err.contains("write --explain=talker"), "{}", mistaken.err);
+    assert!(!run(&["scan", "--explain", path.to_str().unwrap()]).err.contains("--explain="));
+}
+
+#[test]
+fn an_empty_variable_for_plugins_counts_as_none() {
+    let run = common::command(&["scan", "--help"]).env("K8S_AIBOM_PLUGINS", "").output().unwrap();
+    assert!(run.status.success());
+    let folder = common::plugins();
+    let run = common::command(&["scan", "-", "-q", "--plugins", folder.to_str().unwrap()])
+        .env("K8S_AIBOM_PLUGINS", "")
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&run.stderr), "error: no Kubernetes object among the inputs\n");
+}
+
+/// Names of the properties in documents of the examples, without those that scrapers choose.
+fn property_names(value: &serde_json::Value, names: &mut std::collections::BTreeSet<String>) {
+    if let Some(list) = value["properties"].as_array() {
+        names.extend(list.iter().filter_map(|property| property["name"].as_str()).map(str::to_owned));
+    }
+    match value {
+        serde_json::Value::Array(items) => items.iter().for_each(|item| property_names(item, names)),
+        serde_json::Value::Object(members) => members.values().for_each(|member| property_names(member, names)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_property_of_the_examples_is_in_the_table_of_the_page_of_facts() {
+    let page = fs::read_to_string(common::root().join("docs/facts.md")).unwrap();
+    let section = page.split("\n## ").find(|section| section.starts_with("Properties\n")).unwrap();
+    let known: Vec<&str> = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let mut names = std::collections::BTreeSet::new();
+    for line in run(&["scan", common::root().join("examples").to_str().unwrap(), "-o", "json"]).lines() {
+        property_names(&line["document"], &mut names);
+    }
+    let of_scrapers = ["cronjob.", "dynamo.", "kserve.", "lws.", "nim."];
+    let is_known = |name: &str| {
+        known.iter().any(|entry| entry.split_once('<').map_or(*entry == name, |(prefix, _)| name.starts_with(prefix)))
+            || of_scrapers.iter().any(|prefix| name.starts_with(prefix))
+    };
+    assert!(names.len() > 30, "{names:?}");
+    let unknown: Vec<&String> = names.iter().filter(|name| !is_known(name)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
 }

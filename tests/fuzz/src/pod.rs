@@ -27,7 +27,7 @@ pub fn read(image: &str, command: &[&str], args: &[&str], env: &[(&str, &str)]) 
         properties: Vec::new(),
     };
     let report = Report { pod_templates: vec![template], ..Report::default() };
-    let subject = Subject { objects: &[reference], trees: &[Some(&tree)], report: &report, origin: Origin::Manifest };
+    let subject = Subject { objects: &[reference], trees: &[Some(&tree)], sought: &[], report: &report, origin: Origin::Manifest };
     let inventory = extract(Rules::builtin(), &subject);
     for model in &inventory.models {
         let id = model.reference.id();

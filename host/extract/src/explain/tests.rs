@@ -17,7 +17,7 @@ fn ask(containers: &str, duty: Duty) -> (Inventory, Explanation) {
     let template = PodTemplate { at, name: String::new(), role: String::new(), duty, inherited_env: vec![], properties: vec![] };
     let report = Report { pod_templates: vec![template], ..Report::default() };
     let object = ObjectRef::of(&tree).unwrap();
-    let subject = Subject { objects: &[object], trees: &[Some(&tree)], report: &report, origin: Origin::Manifest };
+    let subject = Subject { objects: &[object], trees: &[Some(&tree)], sought: &[], report: &report, origin: Origin::Manifest };
     let (inventory, explanation) = crate::explain(Rules::builtin(), &subject);
     assert_eq!(inventory, crate::extract(Rules::builtin(), &subject), "asking changes the answer");
     for entry in &explanation.considered {

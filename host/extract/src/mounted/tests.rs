@@ -60,7 +60,7 @@ fn report(uri: &str, properties: Vec<Property>) -> Report {
 fn read(json: &str, report: &Report) -> Inventory {
     let tree = Tree::from_json(json.as_bytes()).unwrap();
     let objects = [ObjectRef::of(&tree).unwrap()];
-    extract(Rules::builtin(), &Subject { objects: &objects, trees: &[Some(&tree)], report, origin: Origin::Manifest })
+    extract(Rules::builtin(), &Subject { objects: &objects, trees: &[Some(&tree)], sought: &[], report, origin: Origin::Manifest })
 }
 
 fn mounted(uri: &str, arguments: &str) -> Inventory {

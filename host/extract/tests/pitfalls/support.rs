@@ -116,7 +116,7 @@ pub(crate) fn with(rules: &Rules, yaml: &str) -> Read {
         properties: vec![],
     };
     let report = Report { pod_templates: vec![template], ..Report::default() };
-    let subject = Subject { objects: &[object], trees: &[Some(&view)], report: &report, origin: Origin::Manifest };
+    let subject = Subject { objects: &[object], trees: &[Some(&view)], sought: &[], report: &report, origin: Origin::Manifest };
     Read { inventory: extract(rules, &subject), given: yaml.to_owned() }
 }
 

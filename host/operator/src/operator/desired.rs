@@ -353,7 +353,7 @@ mod tests {
         let first = made("1.0.0", &inventory(1), None, "2026-01-01T00:00:00Z");
         let changes: [(&str, Change); 9] = [
             ("the document", |aibom| {
-                aibom.status.as_mut().unwrap().bom_document.as_mut().unwrap().inline.as_mut().unwrap().data.0[30] ^= 1
+                aibom.status.as_mut().unwrap().bom_document.as_mut().unwrap().inline.as_mut().unwrap().data.0[30] ^= 1;
             }),
             ("its size", |aibom| aibom.status.as_mut().unwrap().bom_document.as_mut().unwrap().size = Some(1)),
             ("its hash", |aibom| aibom.status.as_mut().unwrap().bom_hash = Some("0".repeat(64))),

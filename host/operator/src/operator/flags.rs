@@ -30,7 +30,8 @@ pub struct Flags {
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
     /// Folder of the built-in scrapers (*.wasm) [default: `plugins` beside the binary or one folder up]
-    #[arg(long, value_name = "DIR", env = "K8S_AIBOM_PLUGINS")]
+    /// [env: K8S_AIBOM_PLUGINS]
+    #[arg(long, value_name = "DIR")]
     pub plugins: Option<PathBuf>,
     /// Workloads that are looked at side by side
     #[arg(long, value_name = "N", default_value_t = 8)]

@@ -17,7 +17,7 @@ use aibom_watch::{Accept, Cause, Failure, Meta, Resource};
 use super::serving::Serving;
 use super::shared::Shared;
 use super::world::{Facts, Key, State, Workload};
-use crate::pipeline::{Reading, generation, given_up};
+use crate::pipeline::{Asked, Reading, generation, given_up};
 
 /// What is said of a fault of ours.
 const FAULT: &str = "a fault in k8s-aibom itself, not in the scraper; please report it with the object";
@@ -140,8 +140,10 @@ async fn facts(
     }
     let generation = generation(tree, tree.root());
     let reference = reference.clone();
-    let inventory =
-        call(shared, serving, plugin, move |reading| reading.inventory(&reference, &view, &wants, found, aibom_extract::extract)).await?;
+    let inventory = call(shared, serving, plugin, move |reading| {
+        reading.inventory(&reference, &view, Asked { wants: &wants, found, looked: true }, aibom_extract::extract)
+    })
+    .await?;
     let problems = inventory.problems.len() as u64;
     if problems > 0 {
         shared.metrics.extraction_errors.with_label_values(&[plugin.name(), "crd_field"]).inc_by(problems);
@@ -177,7 +179,7 @@ fn facts_of_templates(
         }
     }
     let (objects, trees) = ([reference.clone()], [Some(view)]);
-    let subject = Subject { objects: &objects, trees: &trees, report: &report, origin: Origin::Cluster };
+    let subject = Subject { objects: &objects, trees: &trees, sought: &[], report: &report, origin: Origin::Cluster };
     let mut inventory = aibom_extract::extract(serving.rules(), &subject);
     inventory.generation = generation(tree, tree.root());
     if !inventory.is_ai() {

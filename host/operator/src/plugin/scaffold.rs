@@ -117,7 +117,8 @@ fn pascal(name: &str) -> String {
         .collect()
 }
 
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
+    (".gitignore", include_str!("scaffold/gitignore.txt")),
     ("Cargo.toml", include_str!("scaffold/Cargo.toml.txt")),
     ("src/lib.rs", include_str!("scaffold/lib.rs.txt")),
     ("plugin.toml", include_str!("scaffold/plugin.toml.txt")),
@@ -133,6 +134,17 @@ mod tests {
     fn the_way_to_the_sdk_is_relative() {
         assert_eq!(relative(Path::new("/a/b/c"), Path::new("/a/x/sdk")), Path::new("../../x/sdk"));
         assert_eq!(relative(Path::new("/a"), Path::new("/a/sdk")), Path::new("sdk"));
+    }
+
+    #[test]
+    fn what_is_built_is_left_out_of_version_control() {
+        let folder = tempfile::tempdir().unwrap();
+        let sdk = folder.path().join("sdk");
+        write(&sdk.join("Cargo.toml"), "").unwrap();
+        let kind = "serving.example.com/v1/Widget".to_owned();
+        run(&New { name: "widgets".to_owned(), kind, plural: None, dir: folder.path().to_owned(), sdk }).unwrap();
+        let ignored = fs::read_to_string(folder.path().join("widgets/.gitignore")).unwrap();
+        assert_eq!(ignored, "/target/\n/*.wasm\n");
     }
 
     #[test]

@@ -88,20 +88,31 @@ pub fn read(text: &str) -> Documents<'_> {
 /// How YAML is read. Size is limited by the input and by the tree; the library's own limit counts names of members too, of which there
 /// are at most as many as nodes. What aliases may blow up keeps the library's own, strict limits.
 ///
+/// Comments are passed over: the library would keep those of a long block that is commented out, and give up at its 97th line.
+///
 /// That every key is there once is for the tree to say, which looks at every key anyhow; the library would keep a copy of each. With
 /// merge keys (`<<`) it has to.
 pub(super) fn options(text: &str) -> serde_saphyr::Options {
-    let budget = serde_saphyr::budget! { max_nodes: 2 * MAX_NODES, max_events: 4 * MAX_NODES, max_depth: MAX_DEPTH };
     if text.contains("<<") {
-        serde_saphyr::options! { with_snippet: false, budget: budget }
+        careful_options()
     } else {
         serde_saphyr::options! {
             with_snippet: false,
-            budget: budget,
+            budget: budget(),
+            emit_comments: false,
             duplicate_keys: DuplicateKeyPolicy::PassThrough,
             merge_keys: MergeKeyPolicy::AsOrdinary,
         }
     }
+}
+
+/// The library looks at keys itself, and knows the place of every fault.
+fn careful_options() -> serde_saphyr::Options {
+    serde_saphyr::options! { with_snippet: false, budget: budget(), emit_comments: false }
+}
+
+fn budget() -> Option<serde_saphyr::Budget> {
+    serde_saphyr::budget! { max_nodes: 2 * MAX_NODES, max_events: 4 * MAX_NODES, max_depth: MAX_DEPTH }
 }
 
 /// The objects of one document.

@@ -10,6 +10,7 @@ use aibom_facts::redact::{Redactor, TEXT_LIMIT, truncate};
 use serde::Serialize;
 
 use super::{Finding, Located};
+use crate::catalogue::NotServed;
 use crate::pipeline::{Explained, Outcome};
 
 /// Everything said about one object; a line of `--explain --output json`.
@@ -29,6 +30,9 @@ pub struct Told {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// Its kind is read for other objects.
+    #[serde(skip)]
+    for_others: bool,
     categories: Vec<&'static str>,
     facts: Vec<ToldFact>,
     recognised: Vec<ToldRecognised>,
@@ -42,6 +46,9 @@ struct Place {
     /// A related object; none for the object itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     object: Option<String>,
+    /// The input that holds the related object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     pointer: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
@@ -126,21 +133,30 @@ fn named(name: &str, text: &str) -> String {
 
 /// Turns pointers into places.
 struct Places<'a> {
-    lines: Option<&'a Located>,
+    finding: &'a Finding,
     inventory: &'a Inventory,
 }
 
 impl Places<'_> {
     fn of(&self, at: &Locator) -> Place {
-        let object = if at.object == 0 { None } else { self.inventory.objects.get(at.object as usize) };
-        let line = self.lines.filter(|_| at.object == 0).and_then(|located| located.line(at.pointer.as_str()));
-        Place { object: object.map(|object| clean(&object.to_string())), pointer: clean(at.pointer.as_str()), line }
+        let (object, file, located) = if at.object == 0 {
+            (None, None, self.finding.lines.as_ref())
+        } else {
+            let place = self.finding.places.get(at.object as usize).and_then(Option::as_ref);
+            (self.inventory.objects.get(at.object as usize), place.map(|(file, _)| file), place.map(|(_, located)| located))
+        };
+        Place {
+            object: object.map(|object| clean(&object.to_string())),
+            file: file.map(|file| clean(file)),
+            pointer: clean(at.pointer.as_str()),
+            line: located.and_then(|located| located.line(at.pointer.as_str())),
+        }
     }
 }
 
 impl Located {
     /// Line of a value of the object.
-    fn line(&self, pointer: &str) -> Option<usize> {
+    pub(super) fn line(&self, pointer: &str) -> Option<usize> {
         self.lines.line(&self.place.join(pointer))
     }
 }
@@ -166,6 +182,7 @@ impl Told {
             name: clean(&object.name),
             outcome,
             reason: reason.as_deref().map(clean),
+            for_others: matches!(finding.outcome, Outcome::NoScraper(NotServed::Related)),
             categories: Vec::new(),
             facts: Vec::new(),
             recognised: Vec::new(),
@@ -174,13 +191,13 @@ impl Told {
             problems: Vec::new(),
         };
         if let Some(explained) = &finding.explained {
-            told.add(explained, finding.lines.as_ref());
+            told.add(explained, finding);
         }
         told
     }
 
-    fn add(&mut self, Explained { inventory, explanation }: &Explained, lines: Option<&Located>) {
-        let places = Places { lines, inventory };
+    fn add(&mut self, Explained { inventory, explanation }: &Explained, finding: &Finding) {
+        let places = Places { finding, inventory };
         self.categories = inventory.categories.iter().map(|category| category.as_str()).collect();
         let fact = |fact: &Fact, role, version: Option<&String>| ToldFact {
             class: fact.key.class.as_str(),
@@ -235,6 +252,7 @@ impl Told {
         let _ = match self.outcome {
             "documented" => writeln!(out, "  AI workload: {}", self.categories.join(", ")),
             "not-ai" => writeln!(out, "  no AI workload: nothing in it is known to run, train, measure, fetch or route to models"),
+            "no-scraper" if self.for_others => writeln!(out, "  {}", self.reason.as_deref().unwrap_or_default()),
             "no-scraper" => writeln!(out, "  not looked at: {}", self.reason.as_deref().unwrap_or_default()),
             _ => writeln!(out, "  failed: {}", self.reason.as_deref().unwrap_or_default()),
         };
@@ -292,7 +310,10 @@ impl Told {
     fn write(&self, out: &mut String, indent: &str, line: &str, container: &str, at: &Place) {
         let container = if container.is_empty() { String::new() } else { format!(", container {container}") };
         let place = match (&at.object, at.line) {
-            (Some(object), _) => format!("{object} {}", at.pointer),
+            (Some(object), line) => {
+                let file = at.file.as_deref().zip(line).map_or_else(String::new, |(file, line)| format!(" {file}:{line}"));
+                format!("{object}{file} {}", at.pointer)
+            }
             (None, Some(line)) => format!("{}:{line} {}", self.file, at.pointer),
             (None, None) => at.pointer.clone(),
         };
@@ -300,9 +321,9 @@ impl Told {
     }
 }
 
-/// One line of a terminal has no room for a script.
+/// One line of a terminal has no room for a script. A single word is a name, and half a digest is of no use to anybody.
 fn short(text: &str) -> std::borrow::Cow<'_, str> {
-    truncate(text, 100)
+    truncate(text, if text.contains(char::is_whitespace) { 100 } else { 400 })
 }
 
 fn piece(evidence: &Evidence, places: &Places<'_>) -> ToldEvidence {

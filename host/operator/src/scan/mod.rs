@@ -12,13 +12,16 @@ pub mod output;
 pub mod siblings;
 pub mod sources;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use aibom_facts::object::ObjectRef;
 use aibom_facts::pointer::Pointer;
+use aibom_facts::report::Problem;
 use aibom_facts::tree::Visibility;
 
+use crate::catalogue::NotServed;
 use crate::pipeline::{Explained, Outcome, Pipeline, Related};
 use documents::{Content, Document, Object};
 use faults::Fault;
@@ -78,8 +81,10 @@ pub struct Finding {
     pub outcome: Outcome,
     /// Why, when that was asked for and the object was scraped.
     pub explained: Option<Box<Explained>>,
-    /// Lines of the object, when they were asked for.
+    /// Lines of the object, when they were asked for or something is wrong with it.
     pub lines: Option<Located>,
+    /// Inputs and places of its objects, in the order of the inventory; empty when they were not asked for.
+    pub places: Vec<Option<(String, Located)>>,
 }
 
 /// Where an object stands in its input.
@@ -96,7 +101,7 @@ struct Deferred {
     file: String,
     document: usize,
     object: Object,
-    lines: Option<Arc<Lines>>,
+    written: Arc<Written>,
 }
 
 /// What an input gives, piece by piece.
@@ -107,6 +112,8 @@ enum Part<T> {
     Sibling(Sibling),
     /// So many documents or entries of lists are no objects.
     Other(usize),
+    /// So many objects were not asked for.
+    Unasked(usize),
     /// The input is read.
     End,
 }
@@ -116,6 +123,7 @@ enum Part<T> {
 enum Class {
     Documented,
     NotAi,
+    ForOthers,
     NoScraper,
     Failed,
 }
@@ -125,6 +133,7 @@ impl Class {
         match outcome {
             Outcome::Documented { .. } => Self::Documented,
             Outcome::NotAi { .. } => Self::NotAi,
+            Outcome::NoScraper(NotServed::Related) => Self::ForOthers,
             Outcome::NoScraper(_) => Self::NoScraper,
             Outcome::Failed { .. } => Self::Failed,
         }
@@ -136,12 +145,16 @@ impl Class {
 pub struct Totals {
     /// Inputs read or tried.
     pub inputs: usize,
-    /// Objects of a kind that was asked for.
+    /// Objects of a kind and name that was asked for.
     pub objects: usize,
+    /// Objects of other kinds and names.
+    pub unasked: usize,
     /// Objects with a document.
     pub documented: usize,
     /// Scraped objects without AI.
     pub not_ai: usize,
+    /// Objects of kinds that are only read for objects that name them.
+    pub for_others: usize,
     /// Objects without a scraper.
     pub no_scraper: usize,
     /// Objects on which the scraper failed.
@@ -158,6 +171,7 @@ impl Totals {
         match class {
             Class::Documented => self.documented += 1,
             Class::NotAi => self.not_ai += 1,
+            Class::ForOthers => self.for_others += 1,
             Class::NoScraper => self.no_scraper += 1,
             Class::Failed => self.failed += 1,
         }
@@ -246,6 +260,7 @@ pub fn run<P: Present>(pipeline: &Pipeline<'_>, plan: &Plan<'_>, presenter: &P, 
                 Part::Deferred(object) => deferred.push(object),
                 Part::Sibling(sibling) => siblings.add(sibling),
                 Part::Other(more) => totals.other += more,
+                Part::Unasked(more) => totals.unasked += more,
                 Part::End => sink.progress(index + 1, inputs[index].name()),
             }
             Ok(())
@@ -254,8 +269,15 @@ pub fn run<P: Present>(pipeline: &Pipeline<'_>, plan: &Plan<'_>, presenter: &P, 
     in_order(
         &deferred,
         workers,
-        |Deferred { file, document, object, lines }, give| {
-            let finding = find(pipeline, plan, (file.as_str(), *document, lines.as_ref()), object, &siblings.of(file));
+        |Deferred { file, document, object, written }, give| {
+            let seen = siblings.of(file);
+            let mut finding = find(pipeline, plan, (file.as_str(), *document), object, &seen);
+            if plan.explain.is_some() || finding.has_problems() {
+                finding.lines = written.located(object);
+            }
+            if let Some(explained) = &finding.explained {
+                finding.places = explained.inventory.objects.iter().map(|object| seen.place(object)).collect();
+            }
             give((Class::of(&finding.outcome), presenter.present(finding)));
         },
         |_, (class, shown)| {
@@ -267,20 +289,44 @@ pub fn run<P: Present>(pipeline: &Pipeline<'_>, plan: &Plan<'_>, presenter: &P, 
 }
 
 /// Takes one object of a file and document all the way.
-fn find(
-    pipeline: &Pipeline<'_>,
-    plan: &Plan<'_>,
-    (file, document, lines): (&str, usize, Option<&Arc<Lines>>),
-    object: &Object,
-    related: &dyn Related,
-) -> Finding {
+fn find(pipeline: &Pipeline<'_>, plan: &Plan<'_>, (file, document): (&str, usize), object: &Object, related: &dyn Related) -> Finding {
     let Object { item, reference, tree, root, .. } = object;
     let (outcome, explained) = match plan.explain {
         None => (pipeline.run(reference, tree, *root, related), None),
         Some(_) => pipeline.explain(reference, tree, *root, related),
     };
-    let lines = lines.map(|lines| Located { lines: Arc::clone(lines), place: object.place() });
-    Finding { file: file.to_owned(), document, item: *item, object: reference.clone(), outcome, explained, lines }
+    let (lines, places) = (None, Vec::new());
+    Finding { file: file.to_owned(), document, item: *item, object: reference.clone(), outcome, explained, lines, places }
+}
+
+impl Finding {
+    /// What is wrong with the object, if it was scraped.
+    pub fn problems(&self) -> Option<&BTreeSet<Problem>> {
+        match &self.outcome {
+            Outcome::Documented { inventory, .. } => Some(&inventory.problems),
+            Outcome::NotAi { problems } => Some(problems),
+            Outcome::NoScraper(_) | Outcome::Failed { .. } => None,
+        }
+    }
+
+    fn has_problems(&self) -> bool {
+        self.problems().is_some_and(|problems| !problems.is_empty())
+    }
+}
+
+/// A document as it stands in its input. Its lines are read when somebody has to be sent to one, once for all of its objects.
+struct Written {
+    text: String,
+    /// Lines of the input before it.
+    before: usize,
+    lines: OnceLock<Option<Arc<Lines>>>,
+}
+
+impl Written {
+    fn located(&self, object: &Object) -> Option<Located> {
+        let lines = self.lines.get_or_init(|| Lines::read(&self.text, self.before).map(Arc::new)).as_ref()?;
+        Some(Located { lines: Arc::clone(lines), place: object.place() })
+    }
 }
 
 /// Reads one input and gives what it finds. Ends early when nobody takes any more.
@@ -301,15 +347,14 @@ fn read_input<P: Present>(
     };
     let mut counted = documents::Counter::default();
     for document in documents::read(&text) {
-        let before = if plan.explain.is_some() { counted.before(&text, document.span.start) } else { 0 };
+        let before = counted.before(&text, document.span.start);
         let taken = match &document.content {
             Ok(Content::Empty) => true,
             Ok(Content::Other) => give(Part::Other(1)),
             Err(malformed) => give(Part::Fault(Fault::document(input.name(), document.index, malformed))),
             Ok(Content::Objects { .. }) => {
-                let wanted = plan.explain.as_ref().and_then(|_| text.get(document.span.clone()));
-                let lines = wanted.and_then(|text| Lines::read(text, before)).map(Arc::new);
-                read_objects(pipeline, input, plan, presenter, document, lines.as_ref(), give)
+                let text = text.get(document.span.clone()).unwrap_or_default();
+                read_objects(pipeline, input, plan, presenter, document, (text, before), give)
             }
         };
         if !taken {
@@ -326,30 +371,45 @@ fn read_objects<P: Present>(
     plan: &Plan<'_>,
     presenter: &P,
     document: Document,
-    lines: Option<&Arc<Lines>>,
+    (text, before): (&str, usize),
     give: &mut dyn FnMut(Part<P::Shown>) -> bool,
 ) -> bool {
     let Ok(Content::Objects { objects, other }) = document.content else { return true };
     if other > 0 && !give(Part::Other(other)) {
         return false;
     }
+    // Most documents need no copy.
+    let mut kept: Option<Arc<Written>> = None;
+    let mut written =
+        || Arc::clone(kept.get_or_insert_with(|| Arc::new(Written { text: text.to_owned(), before, lines: OnceLock::new() })));
     for object in objects {
         if !plan.alone && pipeline.catalogue.is_related(&object.reference) {
             let tree = object.tree.view(object.root, Visibility { status: true });
-            let sibling =
-                Sibling { file: input.name().to_owned(), object: object.reference.clone(), sha256: tree.sha256(), tree: tree.into() };
+            let sibling = Sibling {
+                file: input.name().to_owned(),
+                object: object.reference.clone(),
+                sha256: tree.sha256(),
+                tree: tree.into(),
+                lines: plan.explain.as_ref().and_then(|_| written().located(&object)),
+            };
             if !give(Part::Sibling(sibling)) {
                 return false;
             }
         }
         if !plan.wants(&object.reference) {
+            if !give(Part::Unasked(1)) {
+                return false;
+            }
             continue;
         }
         let asks = |plugin: &aibom_plugin::Plugin| !plugin.description().related.is_empty();
         let part = if !plan.alone && pipeline.catalogue.plugin_for(&object.reference).is_ok_and(asks) {
-            Part::Deferred(Deferred { file: input.name().to_owned(), document: document.index, object, lines: lines.cloned() })
+            Part::Deferred(Deferred { file: input.name().to_owned(), document: document.index, object, written: written() })
         } else {
-            let finding = find(pipeline, plan, (input.name(), document.index, lines), &object, &Nobody);
+            let mut finding = find(pipeline, plan, (input.name(), document.index), &object, &Nobody);
+            if plan.explain.is_some() || finding.has_problems() {
+                finding.lines = written().located(&object);
+            }
             Part::Finding(Class::of(&finding.outcome), presenter.present(finding))
         };
         if !give(part) {

@@ -18,6 +18,7 @@ use aibom_facts::report::Problem;
 use super::explain::Told;
 use super::faults::Fault;
 use super::{Finding, Present, Sink, Totals};
+use crate::catalogue::NotServed;
 use crate::pipeline::Outcome;
 use crate::usage;
 
@@ -51,8 +52,8 @@ struct Line<'a> {
 
 /// One finding, ready to be written.
 pub struct Shown {
-    /// What goes to standard error.
-    complaint: Option<String>,
+    /// Lines that go to standard error.
+    complaints: Vec<String>,
     /// What goes to standard output, without the end of the line.
     line: Option<String>,
     row: Option<Row>,
@@ -154,14 +155,16 @@ impl<W: Write> Writer<W> {
             }
         }
         if self.format == Format::Table && totals.documented == 0 && !self.explains {
-            let read = totals.documented + totals.not_ai;
-            let unread = totals.objects - read;
-            if totals.objects == 0 {
+            let read = totals.not_ai + totals.for_others;
+            let unread = totals.no_scraper + totals.failed;
+            if totals.objects + totals.unasked == 0 {
                 writeln!(self.out, "nothing was looked at: no Kubernetes object among the inputs")?;
+            } else if totals.objects == 0 {
+                writeln!(self.out, "nothing was looked at: no object of the kinds that were asked for")?;
             } else if unread == 0 {
-                writeln!(self.out, "no AI workload in {read} objects")?;
+                writeln!(self.out, "no AI workload in {}", count(read, "object"))?;
             } else {
-                writeln!(self.out, "no AI workload in {read} objects; {unread} more could not be looked at")?;
+                writeln!(self.out, "no AI workload in {}; {unread} more could not be looked at", count(read, "object"))?;
             }
         }
         self.out.flush()?;
@@ -177,7 +180,7 @@ impl Present for Presenter {
     type Shown = Shown;
 
     fn present(&self, finding: Finding) -> Shown {
-        let mut shown = Shown { complaint: None, line: None, row: None, file: None, unread: None };
+        let mut shown = Shown { complaints: Vec::new(), line: None, row: None, file: None, unread: None };
         let (name, reason) = match &finding.outcome {
             Outcome::Documented { .. } => ("documented", None),
             Outcome::NotAi { problems } => ("not-ai", unread_parts(problems)),
@@ -185,14 +188,17 @@ impl Present for Presenter {
             Outcome::Failed { plugin, reason } => ("error", Some(format!("scraper `{plugin}`: {reason}"))),
         };
         let place = || format!("{}, document {}, {}", finding.file, finding.document, finding.object);
-        if let (Outcome::NotAi { .. }, Some(parts)) = (&finding.outcome, &reason) {
-            shown.complaint = Some(printable(&format!("warning: {}: parts of it could not be read: {parts}", place())));
+        // An explanation tells them itself.
+        if !self.explain {
+            shown.complaints = warnings(&finding);
         }
-        if let Outcome::NoScraper(_) = &finding.outcome {
+        if let Outcome::NoScraper(why) = &finding.outcome
+            && *why != NotServed::Related
+        {
             shown.unread = Some(printable(&format!("{} {}", finding.object.api_version(), finding.object.kind)));
         }
         if let Outcome::Failed { plugin, reason } = &finding.outcome {
-            shown.complaint = Some(printable(&format!("error: {}: the scraper `{plugin}` failed: {reason}", place())));
+            shown.complaints.push(printable(&format!("error: {}: the scraper `{plugin}` failed: {reason}", place())));
         }
         let mut json = None;
         if let Outcome::Documented { inventory, document } = &finding.outcome {
@@ -237,9 +243,31 @@ const MOST_PARTS: usize = 3;
 
 /// The malformed parts of an object that has no document to hold them.
 fn unread_parts(problems: &BTreeSet<Problem>) -> Option<String> {
-    let told = problems.iter().take(MOST_PARTS).map(|problem| format!("{} at `{}`", problem.message, problem.at.pointer));
+    let told = problems.iter().take(MOST_PARTS).map(told_problem);
     let more = problems.len().checked_sub(MOST_PARTS).filter(|more| *more > 0).map(|more| format!("and {more} more"));
     (!problems.is_empty()).then(|| told.chain(more).collect::<Vec<_>>().join("; "))
+}
+
+/// A problem with its place, which many messages name themselves.
+fn told_problem(Problem { at, message }: &Problem) -> String {
+    let pointer = at.pointer.as_str();
+    if pointer.is_empty() || message.contains(pointer) { message.clone() } else { format!("{message} at `{pointer}`") }
+}
+
+/// What is wrong with an object, a line each with its place: whoever wrote it wants to know, whether or not there is a document.
+fn warnings(finding: &Finding) -> Vec<String> {
+    let Some(problems) = finding.problems() else { return Vec::new() };
+    let place = |pointer: &str| match finding.lines.as_ref().and_then(|located| located.line(pointer)) {
+        Some(line) => format!("{}:{line}", finding.file),
+        None => format!("{}, document {}", finding.file, finding.document),
+    };
+    let told = problems.iter().take(MOST_PARTS).map(|problem| {
+        let pointer = if problem.at.object == 0 { problem.at.pointer.as_str() } else { "" };
+        format!("warning: {}: {}: {}", place(pointer), finding.object, told_problem(problem))
+    });
+    let more = problems.len().checked_sub(MOST_PARTS).filter(|more| *more > 0);
+    let more = more.map(|more| format!("warning: {}: {}: and {more} more; --explain tells them", place(""), finding.object));
+    told.chain(more).map(|line| printable(&line)).collect()
 }
 
 /// Adds the document as the last member; it is JSON already.
@@ -250,7 +278,7 @@ fn with_document(line: &str, json: &str) -> String {
 
 impl<W: Write> Sink<Shown> for Writer<W> {
     fn finding(&mut self, shown: Shown) -> anyhow::Result<()> {
-        if let Some(complaint) = &shown.complaint {
+        for complaint in &shown.complaints {
             self.say(complaint);
         }
         if let (Some(folder), Some((stem, json))) = (&mut self.folder, &shown.file) {
@@ -281,6 +309,11 @@ impl<W: Write> Sink<Shown> for Writer<W> {
     }
 }
 
+/// A number of things.
+pub fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 const HEADER: [&str; 8] = ["NAMESPACE", "KIND", "NAME", "CATEGORY", "RUNTIMES", "MODELS", "CONFIDENCE", "FILE"];
 
 /// Whether two rows name their objects alike.
@@ -295,13 +328,23 @@ fn row(object: &ObjectRef, inventory: &Inventory, file: &str) -> Row {
         let id = model.reference.id();
         if model.role == aibom_facts::inventory::Role::Main { id } else { format!("{id} ({})", model.role.as_str()) }
     });
+    // A model that is there and cannot be read must not look like none.
+    let unknown: BTreeSet<String> = inventory
+        .unresolved
+        .iter()
+        .filter_map(|unknown| match unknown.what.as_str() {
+            "model" => Some("?".to_owned()),
+            role @ ("draft" | "adapter") => Some(format!("? ({role})")),
+            _ => None,
+        })
+        .collect();
     let cells = [
         object.namespace.clone().unwrap_or_else(|| "-".to_owned()),
         object.kind.clone(),
         object.name.clone(),
         join(inventory.categories.iter().map(|category| category.as_str().to_owned()).collect()),
         join(inventory.runtimes.iter().map(|runtime| runtime.finding.key.name.clone()).collect()),
-        join(models.collect()),
+        join(models.chain(unknown).collect()),
         inventory.confidence().as_str().to_owned(),
         file.to_owned(),
     ];

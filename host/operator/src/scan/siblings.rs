@@ -11,6 +11,7 @@ use aibom_facts::object::ObjectRef;
 use aibom_facts::tree::Tree;
 use aibom_plugin::Want;
 
+use super::Located;
 use crate::pipeline::Related;
 
 /// One object.
@@ -23,6 +24,8 @@ pub struct Sibling {
     pub tree: Arc<Tree>,
     /// Hash of the object, to tell copies from rivals.
     pub sha256: [u8; 32],
+    /// Where it stands in its input, when that was asked for.
+    pub lines: Option<Located>,
 }
 
 /// Objects by group, kind and name.
@@ -61,6 +64,20 @@ impl Siblings {
 impl Related for Nobody {
     fn find(&self, _: &Want) -> Option<(ObjectRef, Arc<Tree>)> {
         None
+    }
+
+    fn looks(&self) -> bool {
+        false
+    }
+}
+
+impl SeenFrom<'_> {
+    /// The input that holds an object which was found before, and where in it the object stands.
+    pub fn place(&self, object: &ObjectRef) -> Option<(String, Located)> {
+        let key = (object.group.clone(), object.kind.clone(), object.name.clone());
+        let known = self.siblings.0.get(&key)?.iter().filter(|sibling| sibling.object == *object);
+        let nearest = known.max_by_key(|sibling| nearness(&sibling.file, self.file))?;
+        Some((nearest.file.clone(), nearest.lines.clone()?))
     }
 }
 
@@ -116,7 +133,7 @@ mod tests {
     fn sibling(file: &str, content: &str) -> Sibling {
         let text = format!(r#"{{"apiVersion":"example.com/v1","kind":"Cache","metadata":{{"name":"c"}},"spec":"{content}"}}"#);
         let tree = Tree::from_json(text.as_bytes()).unwrap();
-        Sibling { file: file.to_owned(), object: ObjectRef::of(&tree).unwrap(), sha256: tree.sha256(), tree: Arc::new(tree) }
+        Sibling { file: file.to_owned(), object: ObjectRef::of(&tree).unwrap(), sha256: tree.sha256(), tree: Arc::new(tree), lines: None }
     }
 
     fn found(siblings: &Siblings, file: &str) -> Option<String> {

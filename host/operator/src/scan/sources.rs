@@ -127,7 +127,7 @@ impl Source {
     /// The name it is shown by.
     pub fn name(&self) -> &str {
         match self {
-            Self::Stdin => "-",
+            Self::Stdin => "stdin",
             Self::File { name, .. } => name,
         }
     }

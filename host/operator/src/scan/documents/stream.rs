@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use aibom_facts::tree::Tree;
 
-use super::{Content, Document, Malformed, objects, options};
+use super::{Content, Document, Malformed, careful_options, objects, options};
 
 /// The documents of a text; see [`super::read`].
 pub struct Documents<'a> {
@@ -271,11 +271,18 @@ impl Chunk<'_> {
         match serde_saphyr::from_str_with_options::<Tree>(&self.text, options(&self.text)) {
             Ok(tree) => Ok(objects(tree)),
             Err(error) => {
-                let place = error.location().filter(|location| location.line() > 0);
+                let known = |error: &serde_saphyr::Error| error.location().filter(|location| location.line() > 0);
                 let reason = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
                 let reason = reason.lines().next().unwrap_or_default();
                 // The library repeats the place, counted within the chunk.
                 let mut reason = without_values(reason.rfind(" at line ").map_or(reason, |cut| &reason[..cut]));
+                let mut place = known(&error);
+                if reason.ends_with("is given twice") {
+                    // The tree knows no places, and the library knows that of what holds both keys at most. When it looks at keys
+                    // itself, it stops at the second one.
+                    let again = serde_saphyr::from_str_with_options::<Tree>(&self.text, careful_options()).err();
+                    place = again.as_ref().and_then(known).or(place);
+                }
                 if self.text.contains("{{") {
                     reason.push_str(" (this looks like a Helm template: scan the output of `helm template`)");
                 }

@@ -221,3 +221,12 @@ fn a_reason_names_members_and_quotes_no_values() {
         assert!(malformed.reason.contains("member"), "{malformed:?}");
     }
 }
+
+#[test]
+fn a_long_block_that_is_commented_out_is_passed_over() {
+    for keys in ["", "base: &b {x: 1}\nown: {<<: *b}\n"] {
+        let text = format!("apiVersion: v1\nkind: Pod\n{keys}spec:\n  containers:\n{}  - {{name: a}}\n", "  # - name: old\n".repeat(500));
+        let documents = read(&text);
+        assert!(matches!(documents[0].content, Ok(Content::Objects { .. })), "{:?}", documents[0].content);
+    }
+}
