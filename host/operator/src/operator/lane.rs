@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aibom_api::kinds::GroupKind;
 use aibom_watch::{Accept, Event, Meta, Resource, Scope, Settings, Watch};
@@ -13,6 +14,9 @@ use super::refetch::accept;
 use super::shared::Shared;
 use super::world::pods::Pod;
 use super::world::{Key, Lane, Touched};
+
+/// For so long the owners of pods have to be read first.
+const FIRST: Duration = Duration::from_secs(10);
 
 /// What a lane is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +46,13 @@ pub async fn run(shared: Arc<Shared>, subject: Subject, mut orders: mpsc::Unboun
     let mut watch = Watch::new(shared.client.clone(), subject.resource.clone(), &subject.scope, settings);
     let mut lane = Runner { shared: &shared, subject: &subject, state: Lane::default(), seen: None, proven: false };
     lane.say();
+    if lane.is_part() {
+        // What others own is read after those: what they speak for need not be.
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = tokio::time::timeout(FIRST, owners_are_read(&shared)) => {}
+        }
+    }
     loop {
         let event = tokio::select! {
             biased;
@@ -62,6 +73,16 @@ pub async fn run(shared: Arc<Shared>, subject: Subject, mut orders: mpsc::Unboun
         lane.take(event).await;
     }
     // Whoever stopped it says what becomes of what it knew.
+}
+
+async fn owners_are_read(shared: &Shared) {
+    loop {
+        let read = shared.kinds_read.notified();
+        if shared.world().owners_are_read() {
+            return;
+        }
+        read.await;
+    }
 }
 
 struct Runner<'a> {
@@ -123,7 +144,13 @@ impl Runner<'_> {
         self.shared.world().set_lane(&self.subject.kind, &self.subject.resource, &self.subject.scope, self.state);
         let healthy = i64::from(!self.state.failing);
         self.shared.kinds_changed.notify_one();
+        self.shared.kinds_read.notify_waiters();
         self.shared.metrics.watch_healthy.with_label_values(&[&self.subject.kind.kind]).set(healthy);
+    }
+
+    /// Whether most of what it watches belongs to others.
+    fn is_part(&self) -> bool {
+        self.is_pods() || (self.subject.kind.group == "apps" && self.subject.kind.kind == "ReplicaSet")
     }
 
     fn is_pods(&self) -> bool {

@@ -131,6 +131,7 @@ async fn operate(flags: Flags) -> anyhow::Result<()> {
         events,
         term: term.clone(),
         kinds_changed: Notify::new(),
+        kinds_read: Notify::new(),
         cluster_uid: std::sync::OnceLock::new(),
     });
     let ready = Arc::new(Ready::default());

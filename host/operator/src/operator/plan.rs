@@ -5,7 +5,7 @@ use aibom_api::names::object_name;
 
 use super::world::pods::Digests;
 use super::world::stored::Stored;
-use super::world::{Facts, Key, State, Workload, World};
+use super::world::{Facts, Key, State, Voice, Workload, World};
 
 /// Why an AIBOM is taken away. Each is a proof: where there is none, it stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,10 @@ pub enum Plan {
     Without(Proof, Option<Stored>),
     /// There is not enough proof for anything.
     Keep(&'static str),
+    /// Whoever owns it is not known yet.
+    Wait,
+    /// It was not read, since another spoke for it, and has to be now.
+    Read,
     /// There is to be a document.
     Document(Box<Subject>),
     /// It could not be read; what is stored stays and says so.
@@ -64,6 +68,8 @@ pub struct Subject {
     pub facts: Facts,
     /// What its pods run.
     pub digests: Digests,
+    /// Its controller is of a kind that is looked at, and is not there.
+    pub orphan: bool,
     /// What is stored.
     pub stored: Option<Stored>,
 }
@@ -86,18 +92,30 @@ pub fn plan(world: &World, effective: &Effective, key: &Key) -> Plan {
     match &workload.state {
         State::NotAi => without(Proof::Unmatched),
         State::Unread => Plan::Keep("kind_not_served"),
-        State::Owned => match world.owner_of(workload) {
-            // Whoever owns it may not have been seen yet, or not be read: no reason to take anything away.
-            None => Plan::Keep("waiting"),
-            Some((_, owner)) if matches!(owner.state, State::Failed { .. }) => Plan::Keep("waiting"),
-            Some(_) => without(Proof::RolledUp),
+        State::Owned => match voice(world, key, workload) {
+            Voice::Above => without(Proof::RolledUp),
+            Voice::Unknown => Plan::Wait,
+            // Whoever spoke for it does so no more.
+            Voice::Own | Voice::Orphan => Plan::Read,
         },
+        State::Ai(_) | State::Failed { .. } if voice(world, key, workload) == Voice::Above => without(Proof::RolledUp),
         State::Failed { reason, .. } => Plan::Failed { reason: reason.clone(), stored: stored.filter(|_| !foreign) },
-        State::Ai(_) if foreign => stored.map_or(Plan::Keep("waiting"), Plan::Refused),
-        State::Ai(facts) => {
-            Plan::Document(Box::new(Subject { workload: workload.clone(), facts: facts.clone(), digests: world.digests(workload), stored }))
-        }
+        // Whoever owns it may not have been seen yet.
+        State::Ai(_) if stored.is_none() && voice(world, key, workload) == Voice::Unknown => Plan::Wait,
+        State::Ai(_) if foreign => stored.map_or(Plan::Wait, Plan::Refused),
+        State::Ai(facts) => Plan::Document(Box::new(Subject {
+            workload: workload.clone(),
+            facts: facts.clone(),
+            digests: world.digests(workload),
+            orphan: voice(world, key, workload) == Voice::Orphan,
+            stored,
+        })),
     }
+}
+
+/// Who speaks for a workload.
+fn voice(world: &World, key: &Key, workload: &Workload) -> Voice {
+    workload.owner.as_deref().map_or(Voice::Own, |owner| world.voice_above(owner, &key.namespace))
 }
 
 #[cfg(test)]
@@ -150,6 +168,8 @@ mod tests {
             Plan::Without(_, None) => "nothing",
             Plan::Keep(_) => "keep",
             Plan::Document(_) => "document",
+            Plan::Wait => "wait",
+            Plan::Read => "read",
             Plan::Failed { .. } => "failed",
             Plan::Refused(_) => "refused",
         }
@@ -199,5 +219,46 @@ mod tests {
     fn a_workload_that_cannot_be_read_keeps_what_is_stored() {
         let state = State::Failed { reason: "deadline".into(), before: None };
         assert_eq!(word(&world(Some(state), HEALTHY, Aibom::Of(Some(key())))), "failed");
+    }
+
+    fn put(world: &mut World, of: &str, name: &str, uid: &str, owner: Option<&str>, state: State) -> Key {
+        let key = Key { kind: Arc::new(GroupKind::new("apps", of)), namespace: Arc::from("demo"), name: Arc::from(name) };
+        let (uid, owner, api_version) = (Arc::from(uid), owner.map(Arc::from), Arc::from("apps/v1"));
+        world.set_lane(&key.kind, &Resource::new("apps", "v1", "x", of), &Scope::Cluster, HEALTHY);
+        world.put(&key, Workload { uid, owner, api_version, view: [0; 32], round: 1, state });
+        key
+    }
+
+    fn ai() -> State {
+        let inventory = aibom_facts::inventory::Inventory::new(Vec::new(), aibom_facts::inventory::Origin::Cluster);
+        State::Ai(crate::operator::world::Facts::pack(&inventory).unwrap())
+    }
+
+    #[test]
+    fn an_owner_that_says_nothing_hides_nobody_and_one_that_speaks_does() {
+        let mut world = world(None, HEALTHY, Aibom::None);
+        let word = |world: &World, key: &Key| match plan(world, &Effective::default(), key) {
+            Plan::Without(proof, _) => proof.as_str(),
+            Plan::Document(subject) if subject.orphan => "orphan",
+            Plan::Document(_) => "document",
+            Plan::Read => "read",
+            _ => "keep",
+        };
+        let web = put(&mut world, "Deployment", "web", "d", None, State::NotAi);
+        let hidden = put(&mut world, "StatefulSet", "engine", "s", Some("d"), ai());
+        assert_eq!(word(&world, &hidden), "document");
+        let (uid, api_version) = (Arc::from("d"), Arc::from("apps/v1"));
+        let touched = world.put(&web, Workload { uid, owner: None, api_version, view: [1; 32], round: 1, state: ai() });
+        assert!(touched.contains(&hidden), "what it speaks for is looked at again");
+        assert_eq!(word(&world, &hidden), "rolled_up");
+        let part = put(&mut world, "ReplicaSet", "web-1", "r", Some("d"), State::Owned);
+        assert_eq!(word(&world, &part), "rolled_up");
+        put(&mut world, "Deployment", "web", "d", None, State::NotAi);
+        assert_eq!((word(&world, &hidden), word(&world, &part)), ("document", "read"));
+        let orphan = put(&mut world, "StatefulSet", "lost", "l", Some("nobody"), ai());
+        assert_eq!(word(&world, &orphan), "orphan");
+        // Before everything was read, nothing is said of who owns whom.
+        world.set_lane(&hidden.kind, &Resource::new("apps", "v1", "x", "StatefulSet"), &Scope::Cluster, Lane::default());
+        assert_eq!(word(&world, &orphan), "keep");
     }
 }

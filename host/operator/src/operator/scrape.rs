@@ -16,7 +16,7 @@ use aibom_watch::{Accept, Cause, Failure, Meta, Resource};
 
 use super::serving::Serving;
 use super::shared::Shared;
-use super::world::{Facts, Key, State, Workload};
+use super::world::{Facts, Key, State, Voice, Workload};
 use crate::pipeline::{Asked, Reading, generation, given_up};
 
 /// What is said of a fault of ours.
@@ -42,7 +42,7 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
         uid: Some(meta.uid.clone()),
     };
     let known = shared.world().workload(key).cloned();
-    let (owner, speaks_for_it) = controller(shared, meta);
+    let (owner, spoken_for) = controller(shared, meta);
     let allowed = serving.effective.allows(&key.kind);
     let plugin = serving.catalogue.plugin_for(&reference).ok().filter(|_| allowed).cloned();
     let templates = serving.templates(&resource.group, &resource.kind).filter(|_| allowed && plugin.is_none());
@@ -63,7 +63,7 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
         round: serving.round,
         state: State::Owned,
     };
-    if speaks_for_it {
+    if spoken_for {
         return if same(&workload.view) { Read::Unchanged } else { Read::Workload(workload) };
     }
     let before = known.as_ref().and_then(|known| match &known.state {
@@ -105,9 +105,13 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
     Read::Workload(workload)
 }
 
-/// UID of the controller of an object, and whether it is of a tracked kind, which then speaks for the object.
+/// UID of the controller of an object, where it is of a kind that is looked at, and whether a workload above speaks for the object.
 fn controller(shared: &Shared, meta: &Meta) -> (Option<Arc<str>>, bool) {
-    meta.controller().map_or((None, false), |owner| (Some(Arc::from(&*owner.uid)), shared.world().is_tracked(owner.group(), &owner.kind)))
+    let world = shared.world();
+    match meta.controller().filter(|owner| world.is_tracked(owner.group(), &owner.kind)) {
+        None => (None, false),
+        Some(owner) => (Some(Arc::from(&*owner.uid)), world.voice_above(&owner.uid, &meta.namespace) == Voice::Above),
+    }
 }
 
 /// Group, and the version that the scraper names first: it stays the same whatever version is read.

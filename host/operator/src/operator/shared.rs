@@ -30,8 +30,10 @@ pub struct Shared {
     pub events: Events,
     /// Until when this process may write.
     pub term: Term,
-    /// Told when the watch of a kind is doing better or worse.
+    /// Told when the watch of a kind is doing better or worse; the supervisor listens.
     pub kinds_changed: Notify,
+    /// The same, for watches that wait for others.
+    pub kinds_read: Notify,
     /// UID of the cluster.
     pub cluster_uid: OnceLock<String>,
 }

@@ -14,10 +14,17 @@ use super::events::Type;
 use super::failing::{aibom_reference, fail, refuse, wait_after};
 use super::observed;
 use super::plan::{Plan, Subject, plan};
+use super::refetch::refetch;
 use super::shared::Shared;
 use super::world::Key;
 use super::writer::{Trouble, apply_object, apply_status, delete, look_again};
 use crate::cli::producer;
+
+/// When to look again at a workload whose owner is not known yet.
+const SOON: Duration = Duration::from_secs(5);
+
+/// How long the garbage collector has for what an owner left behind.
+const ORPHAN: Duration = Duration::from_mins(1);
 
 /// Takes workloads from the queue until it is closed.
 pub async fn work(shared: Arc<Shared>) {
@@ -76,6 +83,19 @@ async fn look(shared: &Shared, key: &Key) -> Result<Option<Duration>, Trouble> {
             outcome("failed");
             return fail(shared, key, &serving.effective, AibomReason::ScrapeFailed, &reason, stored).await;
         }
+        Plan::Wait => {
+            outcome("waiting");
+            return Ok(Some(SOON));
+        }
+        Plan::Read => {
+            outcome("waiting");
+            refetch(shared, key).await;
+        }
+        // An owner that is gone takes what it owns with it, in a moment. What is still there then is a workload of its own.
+        Plan::Document(subject) if subject.orphan && subject.stored.is_none() && shared.queue.failed(key) < 2 => {
+            outcome("rollup_unresolved");
+            return Ok(Some(ORPHAN));
+        }
         Plan::Document(subject) => {
             outcome("matched");
             return write(shared, key, &serving.effective, *subject).await;
@@ -102,7 +122,7 @@ async fn check_foreign_write(shared: &Shared, key: &Key) -> Result<(), Trouble> 
 }
 
 async fn write(shared: &Shared, key: &Key, effective: &Effective, subject: Subject) -> Result<Option<Duration>, Trouble> {
-    let Subject { workload, facts, digests, stored } = subject;
+    let Subject { workload, facts, digests, stored, orphan: _ } = subject;
     let built = facts.unpack().ok_or_else(|| "its facts cannot be read back".to_owned()).and_then(|mut inventory| {
         observed::observe(&mut inventory, &digests);
         let known = stored.as_ref().and_then(|stored| stored.document.as_ref());

@@ -49,7 +49,7 @@ pub type Touched = BTreeSet<Key>;
 pub struct Workload {
     /// UID.
     pub uid: Arc<str>,
-    /// UID of its controller, if it has one.
+    /// UID of its controller, if it has one of a kind that is looked at.
     pub owner: Option<Arc<str>>,
     /// `group/version` under which the scraper knows the kind first; what an AIBOM names.
     pub api_version: Arc<str>,
@@ -68,7 +68,7 @@ pub enum State {
     Ai(Facts),
     /// It has not, as far as it could be read.
     NotAi,
-    /// Not read: its controller is of a tracked kind and speaks for it.
+    /// Not read: a workload above it has to do with AI and speaks for it.
     Owned,
     /// Not read: nobody reads its kind, and only whom it belongs to is of interest.
     Unread,
@@ -116,6 +116,19 @@ pub struct Lane {
     pub failing: bool,
     /// Why, if it was.
     pub cause: Option<Cause>,
+}
+
+/// Who speaks for an object that is controlled by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    /// A workload above it that has to do with AI.
+    Above,
+    /// Itself: nothing above it has.
+    Own,
+    /// Nobody knows its controller, though everything was read: it is about to go, or its reference is wrong.
+    Orphan,
+    /// Not everything was read yet.
+    Unknown,
 }
 
 /// Everything the controller knows.
@@ -249,6 +262,8 @@ impl World {
         }
         let mut touched = Touched::from([key.clone()]);
         let moved = before.is_none_or(|before| before.uid != workload.uid || before.owner != workload.owner);
+        let speaks = |workload: &Workload| matches!(workload.state, State::Ai(_));
+        let other_voice = before.map_or(speaks(&workload), |before| speaks(before) != speaks(&workload));
         if let Some(before) = before.filter(|_| moved).cloned() {
             touched.extend(self.root_of(&before.uid));
             self.owners.remove(&before.uid);
@@ -257,8 +272,18 @@ impl World {
             self.owners.put(Arc::clone(&workload.uid), key.clone(), workload.owner.clone());
             touched.extend(self.root_of(&workload.uid));
         }
+        if moved || other_voice {
+            // Whoever it speaks for, or spoke for, may have to speak for itself.
+            touched.extend(self.below(&workload.uid));
+        }
         self.workloads.insert(key.clone(), workload);
         touched
+    }
+
+    /// Workloads below another one that are, or may be, more than a part of it.
+    fn below(&self, uid: &Arc<str>) -> Touched {
+        let keys = self.owners.closure(uid).into_iter().filter_map(|uid| self.owners.key_of(&uid).cloned());
+        keys.filter(|key| self.workloads.get(key).is_some_and(|known| !matches!(known.state, State::NotAi | State::Unread))).collect()
     }
 
     /// A workload is gone.
@@ -266,6 +291,7 @@ impl World {
         let Some(workload) = self.workloads.remove(key) else { return Touched::new() };
         let mut touched = Touched::from([key.clone()]);
         touched.extend(self.root_of(&workload.uid));
+        touched.extend(self.below(&workload.uid));
         self.owners.remove(&workload.uid);
         touched
     }
@@ -297,10 +323,31 @@ impl World {
         self.owners.root_of(uid).cloned()
     }
 
-    /// The controller of a workload, if it is a workload that is known.
-    pub fn owner_of(&self, workload: &Workload) -> Option<(&Key, &Workload)> {
-        let key = self.owners.key_of(workload.owner.as_ref()?)?;
-        Some((key, self.workloads.get(key)?))
+    /// Who speaks for an object with this controller. Only what has to do with AI itself speaks for others: an owner that says nothing
+    /// hides nobody.
+    pub fn voice_above(&self, owner: &str, namespace: &str) -> Voice {
+        let above = self.owners.chain(owner);
+        if above.iter().filter_map(|key| self.workloads.get(*key)).any(|workload| matches!(workload.state, State::Ai(_))) {
+            return Voice::Above;
+        }
+        let unread = |key: &&Key| self.workloads.get(*key).is_some_and(|workload| matches!(workload.state, State::Failed { .. }));
+        if above.iter().any(unread) || !self.is_synced(namespace) {
+            return Voice::Unknown;
+        }
+        if above.is_empty() { Voice::Orphan } else { Voice::Own }
+    }
+
+    /// Whether every watch that tells of a namespace has read a complete list.
+    fn is_synced(&self, namespace: &str) -> bool {
+        let lanes = self.lanes.values().flat_map(|lanes| lanes.iter().filter(|(scope, _)| covers(scope, namespace)));
+        lanes.map(|(_, lane)| lane).all(|lane| lane.synced)
+    }
+
+    /// Whether every watch of the kinds that own others has read a complete list, or fails.
+    pub fn owners_are_read(&self) -> bool {
+        let parts = |kind: &GroupKind| matches!((&*kind.group, &*kind.kind), ("", "Pod") | ("apps", "ReplicaSet"));
+        let lanes = self.lanes.iter().filter(|(kind, _)| !parts(kind)).flat_map(|(_, lanes)| lanes.values());
+        lanes.into_iter().all(|lane| lane.synced || lane.failing)
     }
 
     /// A pod is there. Touches the workload that it belongs to when its images are others than before.

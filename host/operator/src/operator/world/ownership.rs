@@ -61,6 +61,17 @@ impl Ownership {
         Some(&own.key)
     }
 
+    /// An object and those above it, as far as they are known. Ends in a circle, and after so many hops.
+    pub fn chain(&self, uid: &str) -> Vec<&Key> {
+        let mut chain = Vec::new();
+        let mut next = self.objects.get(uid);
+        while let Some(object) = next.filter(|_| chain.len() <= MAX_HOPS) {
+            chain.push(&object.key);
+            next = object.owner.as_ref().and_then(|owner| self.objects.get(owner));
+        }
+        chain
+    }
+
     /// UIDs of an object and of all that it owns, directly and through others.
     pub fn closure(&self, uid: &Arc<str>) -> HashSet<Arc<str>> {
         let mut all = HashSet::from([Arc::clone(uid)]);
