@@ -88,3 +88,25 @@ fn an_object_in_the_way_is_reported_and_not_fought_and_one_of_the_go_operator_is
     stage.plane.kubectl(&["delete", "aibom", NAME, "-n", "demo"]).unwrap();
     stage.wait_aibom("demo", NAME, "its model", |aibom| models(aibom) == ["acme/quill-7b"]);
 }
+
+#[test]
+fn a_workload_behind_an_owner_that_says_nothing_is_not_hidden() {
+    let stage = Stage::new();
+    stage.team("demo");
+    let _operator = stage.running(&[]);
+    // What a tenant may do in his own namespace: an owner that has nothing to do with AI, and a workload that says it belongs to it.
+    let mut blank = crate::stage::deployment("demo", "blank", "x", 0);
+    blank["spec"]["template"]["spec"]["containers"] = json!([{ "name": "web", "image": "nginx:1.27" }]);
+    stage.plane.apply(&blank.to_string()).unwrap();
+    let uid = stage.plane.get_json(&["deployment", "blank", "-n", "demo"]).unwrap()["metadata"]["uid"].clone();
+    let mut hidden = crate::stage::deployment("demo", "chat", "acme/quill-7b", 0);
+    hidden["metadata"]["ownerReferences"] =
+        json!([{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "blank", "uid": uid, "controller": true }]);
+    stage.plane.apply(&hidden.to_string()).unwrap();
+    stage.wait_aibom("demo", NAME, "its model", |aibom| models(aibom) == ["acme/quill-7b"]);
+    // When the owner speaks for it, it has none of its own; and gets it back.
+    stage.serve("demo", "blank", "acme/pen-1b");
+    stage.wait_gone("demo", NAME);
+    stage.plane.apply(&blank.to_string()).unwrap();
+    stage.wait_aibom("demo", NAME, "it is back", |aibom| models(aibom) == ["acme/quill-7b"]);
+}
