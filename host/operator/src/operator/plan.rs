@@ -45,7 +45,10 @@ pub enum Plan {
     /// Whoever owns it is not known yet.
     Wait,
     /// It was not read, since another spoke for it, and has to be now.
-    Read,
+    Read {
+        /// Whoever spoke for it is gone.
+        orphan: bool,
+    },
     /// There is to be a document.
     Document(Box<Subject>),
     /// It could not be read; what is stored stays and says so.
@@ -96,7 +99,8 @@ pub fn plan(world: &World, effective: &Effective, key: &Key) -> Plan {
             Voice::Above => without(Proof::RolledUp),
             Voice::Unknown => Plan::Wait,
             // Whoever spoke for it does so no more.
-            Voice::Own | Voice::Orphan => Plan::Read,
+            Voice::Own => Plan::Read { orphan: false },
+            Voice::Orphan => Plan::Read { orphan: true },
         },
         State::Ai(_) | State::Failed { .. } if voice(world, key, workload) == Voice::Above => without(Proof::RolledUp),
         State::Failed { reason, .. } => Plan::Failed { reason: reason.clone(), stored: stored.filter(|_| !foreign) },
@@ -169,7 +173,7 @@ mod tests {
             Plan::Keep(_) => "keep",
             Plan::Document(_) => "document",
             Plan::Wait => "wait",
-            Plan::Read => "read",
+            Plan::Read { .. } => "read",
             Plan::Failed { .. } => "failed",
             Plan::Refused(_) => "refused",
         }
@@ -241,7 +245,7 @@ mod tests {
             Plan::Without(proof, _) => proof.as_str(),
             Plan::Document(subject) if subject.orphan => "orphan",
             Plan::Document(_) => "document",
-            Plan::Read => "read",
+            Plan::Read { .. } => "read",
             _ => "keep",
         };
         let web = put(&mut world, "Deployment", "web", "d", None, State::NotAi);

@@ -87,14 +87,18 @@ async fn look(shared: &Shared, key: &Key) -> Result<Option<Duration>, Trouble> {
             outcome("waiting");
             return Ok(Some(SOON));
         }
-        Plan::Read => {
-            outcome("waiting");
-            refetch(shared, key).await;
-        }
         // An owner that is gone takes what it owns with it, in a moment. What is still there then is a workload of its own.
+        Plan::Read { orphan: true } if shared.queue.failed(key) < 2 => {
+            outcome("rollup_unresolved");
+            return Ok(Some(ORPHAN));
+        }
         Plan::Document(subject) if subject.orphan && subject.stored.is_none() && shared.queue.failed(key) < 2 => {
             outcome("rollup_unresolved");
             return Ok(Some(ORPHAN));
+        }
+        Plan::Read { .. } => {
+            outcome("waiting");
+            refetch(shared, key).await;
         }
         Plan::Document(subject) => {
             outcome("matched");
