@@ -82,7 +82,7 @@ fn applied(shared: &Shared, meta: &Meta) {
     let mut world = shared.world();
     let key = match world.stored_mut(&meta.namespace, &meta.name) {
         Some(stored) => {
-            stored.seen_version = meta.resource_version.as_str().into();
+            stored.see(&meta.resource_version);
             (!stored.is_known()).then(|| stored.workload.clone()).flatten()
         }
         None => {

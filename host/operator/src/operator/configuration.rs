@@ -85,6 +85,11 @@ impl Configuration {
         }
     }
 
+    /// The object as it is now; its specification is the one that was read.
+    pub fn set_object(&mut self, object: Option<Value>) {
+        self.object = object;
+    }
+
     /// Fields of our definition that the served one lacks.
     pub fn set_missing_fields(&mut self, fields: Vec<String>) {
         self.missing_fields = fields;

@@ -63,11 +63,10 @@ impl Lanes {
         running.stop.cancel();
         let _ = running.task.await;
         tracing::info!(resource = %subject.resource, scope = ?subject.scope, "a watch was ended");
-        // Another watch of the kind may cover the scope by now.
-        let covered =
-            self.running.keys().any(|other| other.kind == subject.kind && (other.scope == Scope::Cluster || other.scope == subject.scope));
+        // Other watches of the kind may tell of the same by now.
+        let others: Vec<Scope> = self.running.keys().filter(|other| other.kind == subject.kind).map(|other| other.scope.clone()).collect();
         let mut world = shared.world();
-        let touched = world.end_lane(&subject.kind, &subject.scope, covered);
+        let touched = world.end_lane(&subject.kind, &subject.scope, &others);
         drop(world);
         shared.look_at(touched);
     }

@@ -119,7 +119,7 @@ pub fn plan(world: &World, effective: &Effective, key: &Key) -> Plan {
 
 /// Who speaks for a workload.
 fn voice(world: &World, key: &Key, workload: &Workload) -> Voice {
-    workload.owner.as_deref().map_or(Voice::Own, |owner| world.voice_above(owner, &key.namespace))
+    workload.owner.as_deref().map_or(Voice::Own, |owner| world.voice_above(owner, key))
 }
 
 #[cfg(test)]
@@ -152,7 +152,8 @@ mod tests {
             let stored = Stored {
                 uid: Arc::from("a"),
                 known_versions: ["1".into(), "1".into()],
-                seen_version: "1".into(),
+                seen: Vec::new(),
+                repairs: None,
                 workload,
                 object: None,
                 status: None,
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!(word(&out), "not_opted_in");
         let kind = key().kind;
         let mut ended = world(None, HEALTHY, ours());
-        ended.end_lane(&kind, &Scope::Cluster, false);
+        ended.end_lane(&kind, &Scope::Cluster, &[]);
         assert_eq!(word(&ended), "keep", "nobody looks at the kind");
     }
 

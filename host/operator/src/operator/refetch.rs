@@ -38,8 +38,13 @@ pub async fn accept(shared: &Shared, serving: &Arc<super::serving::Serving>, res
     match read(shared, serving, resource, meta, key, text).await {
         Read::Unchanged => {}
         Read::Workload(workload) => {
-            let touched = shared.world().put(key, workload);
-            shared.look_at(touched);
+            let mut world = shared.world();
+            // While it was read, its namespace may have been opted out.
+            if world.in_scope(&key.namespace) {
+                let touched = world.put(key, workload);
+                drop(world);
+                shared.look_at(touched);
+            }
         }
     }
 }

@@ -42,7 +42,7 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
         uid: Some(meta.uid.clone()),
     };
     let known = shared.world().workload(key).cloned();
-    let (owner, spoken_for) = controller(shared, meta);
+    let (owner, spoken_for) = controller(shared, meta, key);
     let allowed = serving.effective.allows(&key.kind);
     let plugin = serving.catalogue.plugin_for(&reference).ok().filter(|_| allowed).cloned();
     let templates = serving.templates(&resource.group, &resource.kind).filter(|_| allowed && plugin.is_none());
@@ -64,7 +64,11 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
         state: State::Owned,
     };
     if spoken_for {
-        return if same(&workload.view) { Read::Unchanged } else { Read::Workload(workload) };
+        return if same(&workload.view) && known.is_some_and(|known| known.state == State::Owned) {
+            Read::Unchanged
+        } else {
+            Read::Workload(workload)
+        };
     }
     let before = known.as_ref().and_then(|known| match &known.state {
         State::Ai(facts) => Some(facts.clone()),
@@ -106,11 +110,11 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
 }
 
 /// UID of the controller of an object, where it is of a kind that is looked at, and whether a workload above speaks for the object.
-fn controller(shared: &Shared, meta: &Meta) -> (Option<Arc<str>>, bool) {
+fn controller(shared: &Shared, meta: &Meta, key: &Key) -> (Option<Arc<str>>, bool) {
     let world = shared.world();
     match meta.controller().filter(|owner| world.is_tracked(owner.group(), &owner.kind)) {
         None => (None, false),
-        Some(owner) => (Some(Arc::from(&*owner.uid)), world.voice_above(&owner.uid, &meta.namespace) == Voice::Above),
+        Some(owner) => (Some(Arc::from(&*owner.uid)), world.voice_above(&owner.uid, key) == Voice::Above),
     }
 }
 

@@ -49,8 +49,9 @@ pub fn look_through(aibom: &Aibom) -> Option<(String, String, Stored)> {
     };
     let stored = Stored {
         uid: Arc::from(aibom.metadata.uid.as_deref().unwrap_or_default()),
-        known_versions: [version.clone().into(), version.clone().into()],
-        seen_version: version.into(),
+        known_versions: [version.clone().into(), version.into()],
+        seen: Vec::new(),
+        repairs: None,
         workload,
         object: Some(object_hash(aibom)),
         status: status_hash,

@@ -114,6 +114,7 @@ impl Supervisor {
                     state.look_again = Instant::now() + LOOK_AGAIN;
                     let serving = self.shared.serving();
                     state.lanes.fit(&self.shared, &serving).await;
+                    self.missing_fields(&mut state).await;
                     state.tell_soon();
                 }
                 () = sleep_until(tell_at), if state.tell_at.is_some() => {
@@ -184,8 +185,12 @@ impl Supervisor {
                 let generation = |object: &Value| object.pointer("/metadata/generation").and_then(Value::as_i64);
                 let same = object.as_ref().and_then(generation) == state.configuration.generation() && state.configuration.exists();
                 if same {
+                    // What stands in the status now is compared with what should.
+                    state.configuration.set_object(object);
+                    state.written = None;
                     state.tell_soon();
                 } else {
+                    state.written = None;
                     self.put_config(state, object).await;
                 }
             }
@@ -198,6 +203,9 @@ impl Supervisor {
     }
 
     async fn put_config(&self, state: &mut State, object: Option<Value>) {
+        if object.is_none() {
+            state.written = None;
+        }
         let known = self.known_kinds(state);
         let before = state.configuration.effective().clone();
         let (told, changed) = state.configuration.put(object, &known);
@@ -277,6 +285,12 @@ impl Supervisor {
             Event::Listing => listed.namespaces = Some(HashSet::new()),
             Event::Listed(object) | Event::Applied(object) => {
                 let Ok(meta) = Meta::of(object.get()) else { return };
+                if meta.deletion_timestamp.is_some() {
+                    // Everything in it goes, and nothing can be made there any more.
+                    self.shared.world().forget(&meta.name);
+                    state.labels.remove(&meta.name);
+                    return;
+                }
                 let wanted = state.configuration.effective().namespaces.match_labels(&meta.labels);
                 let first = listed.namespaces.as_mut().map(|seen| seen.insert(meta.name.clone())).is_some();
                 state.labels.insert(meta.name.clone(), meta.labels);
@@ -351,7 +365,10 @@ impl Supervisor {
         let read_anew = first
             || before.is_none()
             || changed.iter().any(|section| {
-                matches!(section, Section::Runtimes | Section::Plugins | Section::ImagePatterns | Section::PodTemplateKinds)
+                matches!(
+                    section,
+                    Section::Runtimes | Section::Plugins | Section::ImagePatterns | Section::PodTemplateKinds | Section::WorkloadKinds
+                )
             });
         if read_anew {
             state.round += 1;

@@ -62,7 +62,9 @@ fn after_trouble(shared: &Shared, key: &Key, trouble: &Trouble) -> Duration {
 
 /// Looks at a workload. Says when to look again, if that is known.
 async fn look(shared: &Shared, key: &Key) -> Result<Option<Duration>, Trouble> {
-    check_foreign_write(shared, key).await?;
+    if let Some(wait) = check_foreign_write(shared, key).await? {
+        return Ok(Some(wait));
+    }
     let serving = shared.serving();
     let planned = plan(&shared.world(), &serving.effective, key);
     let outcome = |word: &str| shared.metrics.outcomes.with_label_values(&[&key.kind.kind, word]).inc();
@@ -109,20 +111,26 @@ async fn look(shared: &Shared, key: &Key) -> Result<Option<Duration>, Trouble> {
 }
 
 /// Somebody else has written an AIBOM: it is read and looked through, once for each version.
-async fn check_foreign_write(shared: &Shared, key: &Key) -> Result<(), Trouble> {
+async fn check_foreign_write(shared: &Shared, key: &Key) -> Result<Option<Duration>, Trouble> {
     let name = object_name(&key.kind.group, &key.kind.kind, &key.name);
     let before = shared.world().stored(&key.namespace, &name).cloned();
-    let Some(before) = before.filter(|stored| !stored.is_known()) else { return Ok(()) };
+    let Some(before) = before.filter(|stored| !stored.is_known()) else { return Ok(None) };
+    if let Some(wait) = before.wait_to_repair() {
+        return Ok(Some(wait));
+    }
     look_again(shared, &key.namespace, &name).await?;
     let changed =
         shared.world().stored(&key.namespace, &name).is_some_and(|now| now.object != before.object || now.status != before.status);
     if changed {
         shared.metrics.repairs.inc();
+        if let Some(stored) = shared.world().stored_mut(&key.namespace, &name) {
+            stored.repair();
+        }
         tracing::warn!(workload = %key, aibom = name, "somebody else has changed an AIBOM; it is written again");
         let note = "somebody else has changed this AIBOM; what the controller keeps in it is written again";
         shared.events.tell(Type::Warning, "AIBOMRepaired", note, aibom_reference(&key.namespace, &name, Some(before.uid.to_string())));
     }
-    Ok(())
+    Ok(None)
 }
 
 async fn write(shared: &Shared, key: &Key, effective: &Effective, subject: Subject) -> Result<Option<Duration>, Trouble> {

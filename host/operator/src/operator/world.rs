@@ -176,6 +176,12 @@ impl World {
         })
     }
 
+    /// A namespace is going, and everything in it with it: it is forgotten, and nothing is to be written there any more.
+    pub fn forget(&mut self, namespace: &str) {
+        self.opt_out(namespace);
+        self.stored.retain(|(stored, _), _| **stored != *namespace);
+    }
+
     // Kinds.
 
     /// Whether a kind is looked at.
@@ -195,22 +201,22 @@ impl World {
         self.resources.get(kind)
     }
 
-    /// A watch of a kind was ended. What it told of is known no more, unless another one tells of it (`covered`). AIBOMs stay unless
-    /// something else takes them away.
-    pub fn end_lane(&mut self, kind: &Arc<GroupKind>, scope: &Scope, covered: bool) -> Touched {
+    /// A watch of a kind was ended. What it told of is known no more, but in namespaces that other ones tell of (`others`). AIBOMs stay
+    /// unless something else takes them away.
+    pub fn end_lane(&mut self, kind: &Arc<GroupKind>, scope: &Scope, others: &[Scope]) -> Touched {
+        if others.contains(scope) {
+            return Touched::new();
+        }
         if let Some(lanes) = self.lanes.get_mut(kind) {
             lanes.remove(scope);
             if lanes.is_empty() {
                 self.lanes.remove(kind);
             }
         }
-        if covered {
-            return Touched::new();
-        }
-        let mut touched = self.remove_where(|key| key.kind == *kind && covers(scope, &key.namespace));
-        touched.extend(
-            self.stored_keys(|namespace, stored| covers(scope, namespace) && stored.workload.as_ref().is_some_and(|key| key.kind == *kind)),
-        );
+        let lost = |namespace: &str| covers(scope, namespace) && !others.iter().any(|other| covers(other, namespace));
+        let mut touched = self.remove_where(|key| key.kind == *kind && lost(&key.namespace));
+        touched
+            .extend(self.stored_keys(|namespace, stored| lost(namespace) && stored.workload.as_ref().is_some_and(|key| key.kind == *kind)));
         touched
     }
 
@@ -325,13 +331,17 @@ impl World {
 
     /// Who speaks for an object with this controller. Only what has to do with AI itself speaks for others: an owner that says nothing
     /// hides nobody.
-    pub fn voice_above(&self, owner: &str, namespace: &str) -> Voice {
+    pub fn voice_above(&self, owner: &str, own: &Key) -> Voice {
         let above = self.owners.chain(owner);
+        // Who belongs to himself speaks for himself.
+        if above.contains(&own) {
+            return Voice::Own;
+        }
         if above.iter().filter_map(|key| self.workloads.get(*key)).any(|workload| matches!(workload.state, State::Ai(_))) {
             return Voice::Above;
         }
         let unread = |key: &&Key| self.workloads.get(*key).is_some_and(|workload| matches!(workload.state, State::Failed { .. }));
-        if above.iter().any(unread) || !self.is_synced(namespace) {
+        if above.iter().any(unread) || !self.is_synced(&own.namespace) {
             return Voice::Unknown;
         }
         if above.is_empty() { Voice::Orphan } else { Voice::Own }

@@ -53,9 +53,8 @@ pub async fn look_again(shared: &Shared, namespace: &str, name: &str) -> Result<
     match found.as_ref().and_then(look_through) {
         Some((_, _, mut stored)) => {
             if let Some(known) = world.stored(namespace, name) {
-                stored.seen_version.clone_from(&known.seen_version);
-                // The watch may be ahead of this read or behind it.
-                stored.known_versions[1].clone_from(&known.seen_version);
+                // What the watch told of before this read is accounted for by it; what it tells of later is not.
+                stored.repairs = known.repairs;
                 // Version and time of the document are those that were written, whatever stands there now.
                 if known.document.is_some() && known.uid == stored.uid {
                     stored.document.clone_from(&known.document);
@@ -100,7 +99,8 @@ pub async fn apply_object(shared: &Shared, key: &Key, desired: &Desired, stored:
     let stored = Stored {
         uid: Arc::from(written.uid),
         known_versions: [version.clone(), version],
-        seen_version: stored.map(|stored| stored.seen_version.clone()).unwrap_or_default(),
+        seen: Vec::new(),
+        repairs: stored.and_then(|stored| stored.repairs),
         workload: Some(key.clone()),
         object: Some(desired.object_hash),
         status: stored.and_then(|stored| stored.status),
@@ -138,7 +138,14 @@ pub async fn apply_status(shared: &Shared, key: &Key, desired: &Desired, mut sto
         "metadata": { "name": &desired.name, "namespace": &*key.namespace, "uid": &*stored.uid },
         "status": &status,
     });
-    let written = match patch(shared, key, &desired.name, "apply_status", "/status", Form::Apply, &body).await {
+    let mut written = patch(shared, key, &desired.name, "apply_status", "/status", Form::Apply, &body).await;
+    if let Err(Trouble::Request(_, failure)) = &written
+        && failure.message.contains("field not declared in schema")
+    {
+        // The served definition is older than this controller. It takes what it knows when the fields are not claimed.
+        written = patch(shared, key, &desired.name, "apply_status", "/status", Form::Merge, &body).await;
+    }
+    let written = match written {
         Err(Trouble::Request(_, failure)) if matches!(failure.cause, Cause::Conflict | Cause::NotFound) => {
             look_again(shared, &key.namespace, &desired.name).await?;
             return Err(Trouble::Changed);
@@ -219,8 +226,8 @@ pub async fn delete(shared: &Shared, key: &Key, name: &str, stored: &Stored, pro
 pub fn remember(shared: &Shared, key: &Key, name: &str, stored: &Stored) {
     let mut world = shared.world();
     let mut stored = stored.clone();
-    if let Some(seen) = world.stored(&key.namespace, name).map(|known| known.seen_version.clone()) {
-        stored.seen_version = seen;
+    if let Some(known) = world.stored(&key.namespace, name) {
+        stored.seen = known.seen.iter().filter(|version| !stored.known_versions.contains(version)).cloned().collect();
     }
     world.put_stored(&key.namespace, name, stored);
 }

@@ -111,6 +111,25 @@ impl Supervisor {
                 plugin_digest: plugin.map(|plugin| format!("sha256:{}", plugin.digest())),
             });
         }
+        for (kind, plugins) in serving.catalogue.conflicts() {
+            let (group, kind) =
+                kind.split_once('/').map_or((String::new(), kind.clone()), |(group, kind)| (group.to_owned(), kind.to_owned()));
+            let known = stored.kinds.iter().find(|known| known.group == group && known.kind == kind);
+            let same = known.filter(|known| known.state.as_deref() == Some("Conflict"));
+            kinds.push(KindStatus {
+                group,
+                kind,
+                state: Some("Conflict".to_owned()),
+                health: Some("Unhealthy".to_owned()),
+                cause: Some("PluginConflict".to_owned()),
+                message: Some(format!(
+                    "the plugins {} claim this kind, so none of them reads it; switch one off, or narrow it with spec.plugins[].kinds",
+                    plugins.join(" and ")
+                )),
+                since: Some(same.and_then(|known| known.since.clone()).unwrap_or_else(|| now.clone())),
+                ..KindStatus::default()
+            });
+        }
         kinds
     }
 
@@ -131,8 +150,9 @@ impl Supervisor {
         let mut all: Vec<PluginStatus> = built_in.chain(self.refused.iter().cloned()).collect();
         for status in state.external.status(serves) {
             // A plugin from outside may have the name of a built-in one; the list is kept by name.
-            all.retain(|known| known.name != status.name);
-            all.push(status);
+            let taken = all.iter().any(|known| known.name == status.name);
+            let source = status.source.clone().unwrap_or_default();
+            all.push(if taken { PluginStatus { name: format!("{} ({source})", status.name), ..status } } else { status });
         }
         all.sort_by(|left, right| left.name.cmp(&right.name));
         self.shared.metrics.plugins.reset();

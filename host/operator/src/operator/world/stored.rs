@@ -1,9 +1,12 @@
 //! What is remembered of an AIBOM that is stored: enough to say whether it has to be written, and nothing of its document.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use aibom_api::conditions::AibomCondition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+
+use tokio::time::Instant;
 
 use super::Key;
 
@@ -15,8 +18,10 @@ pub struct Stored {
     /// Versions of the object that this controller wrote or looked through. A version that is none of them was written by somebody
     /// else.
     pub known_versions: [Box<str>; 2],
-    /// The newest version that the watch told of.
-    pub seen_version: Box<str>,
+    /// Versions that the watch told of and that nobody has accounted for yet.
+    pub seen: Vec<Box<str>>,
+    /// Repairs in a row, and when the last one was.
+    pub repairs: Option<(u32, Instant)>,
     /// The workload that `spec.workloadRef` names; none where it names none that could have an AIBOM of this name.
     pub workload: Option<Key>,
     /// Hash of what is to be in the object beside its status; none when it is not as it should be.
@@ -75,8 +80,31 @@ pub struct Document {
 }
 
 impl Stored {
-    /// Whether the newest version is one that this controller knows the content of.
+    /// The watch told of a version.
+    pub fn see(&mut self, version: &str) {
+        let known = self.known_versions.iter().chain(&self.seen).any(|known| **known == *version);
+        // More than a few are as good as one: somebody writes.
+        if !known && self.seen.len() < 8 {
+            self.seen.push(version.into());
+        }
+    }
+
+    /// Whether all that the watch told of was written or looked through by this controller. A version of somebody else's counts also when
+    /// one of ours came after it.
     pub fn is_known(&self) -> bool {
-        self.seen_version.is_empty() || self.known_versions.contains(&self.seen_version)
+        self.seen.iter().all(|version| self.known_versions.contains(version))
+    }
+
+    /// How long to wait before it is repaired again: whoever changes it again and again is not followed.
+    pub fn wait_to_repair(&self) -> Option<Duration> {
+        let (repairs, last) = self.repairs?;
+        let pause = Duration::from_secs(1) * 2_u32.pow(repairs.saturating_sub(3).min(8));
+        (repairs >= 3).then(|| pause.saturating_sub(last.elapsed())).filter(|wait| !wait.is_zero())
+    }
+
+    /// A repair begins. After ten minutes of peace they are counted anew.
+    pub fn repair(&mut self) {
+        let before = self.repairs.filter(|(_, last)| last.elapsed() < Duration::from_mins(10)).map_or(0, |(repairs, _)| repairs);
+        self.repairs = Some((before.saturating_add(1), Instant::now()));
     }
 }

@@ -122,7 +122,8 @@ pub(super) fn stored(workload: Option<Key>) -> Stored {
     Stored {
         uid: Arc::from("aibom"),
         known_versions: ["1".into(), "2".into()],
-        seen_version: "2".into(),
+        seen: Vec::new(),
+        repairs: None,
         workload,
         object: None,
         status: None,
