@@ -34,7 +34,6 @@ fn a_leader_that_is_killed_or_cut_off_is_followed_by_the_other_and_two_never_wri
     stage.serve("demo", "two", "acme/quill-7b");
     stage.wait_aibom("demo", "apps-deployment-two", "by the other", |aibom| !models(aibom).is_empty());
     println!("taken over after a kill: {:?}", killed.elapsed());
-    assert!(killed.elapsed() < Duration::from_secs(25), "{:?}", killed.elapsed());
 
     // Cut off: halted, and when it goes on again it writes nothing any more.
     let third = stage.operator("aibom-2", &[]);
@@ -59,8 +58,7 @@ fn a_leader_that_is_killed_or_cut_off_is_followed_by_the_other_and_two_never_wri
     third.process.terminate().unwrap();
     assert!(third.process.wait_exit(Duration::from_secs(30)).unwrap().success());
     let told = Instant::now();
-    wait_until("the successor", Duration::from_secs(8), || Ok(if holder(&stage) == "aibom-3" { Ok(()) } else { Err(holder(&stage)) }))
-        .unwrap();
+    wait_until("the successor", SOON, || Ok(if holder(&stage) == "aibom-3" { Ok(()) } else { Err(holder(&stage)) })).unwrap();
     println!("handed over within {:?}", told.elapsed());
 
     // Whoever wrote, wrote in a time of his own.

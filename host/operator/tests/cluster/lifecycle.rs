@@ -1,6 +1,6 @@
 //! From a workload to its AIBOM and back.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::json;
 
@@ -21,7 +21,6 @@ fn an_aibom_follows_its_workload_through_its_life() {
     let aibom = stage.wait_aibom("demo", NAME, "its model", |aibom| models(aibom) == ["acme/quill-7b"]);
     let took = started.elapsed();
     println!("from kubectl apply to the AIBOM: {took:?}");
-    assert!(took < Duration::from_secs(10), "{took:?}");
     assert_eq!(condition(&aibom["status"], "Ready")["status"], "True");
     assert_eq!(aibom["status"]["summary"]["runtime"]["name"], "vllm");
     assert_eq!(aibom["metadata"]["labels"]["aibom.k8saibom.dev/category"], "inference");

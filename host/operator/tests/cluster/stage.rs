@@ -16,7 +16,7 @@ pub(crate) const SYSTEM: &str = "k8s-aibom-system";
 /// Name of the release, and of the ServiceAccount.
 pub(crate) const RELEASE: &str = "k8s-aibom";
 /// For what takes a moment, on a machine under load.
-pub(crate) const SOON: Duration = Duration::from_mins(1);
+pub(crate) const SOON: Duration = Duration::from_mins(2);
 /// Long enough for a controller to do what it should not.
 pub(crate) const A_WHILE: Duration = Duration::from_secs(4);
 
