@@ -396,5 +396,7 @@ fn unsupported(effective: &Effective) -> Vec<Unsupported> {
         .verification
         .enabled()
         .then(|| Unsupported { path: "spec.verification.enabled".to_owned(), feature: Feature::Verification });
-    sinks.chain(verification).collect()
+    let format = (effective.logging.format == LogFormat::Text)
+        .then(|| Unsupported { path: "spec.logging.format".to_owned(), feature: Feature::LogFormat });
+    sinks.chain(verification).chain(format).collect()
 }

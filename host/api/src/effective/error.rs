@@ -164,6 +164,8 @@ pub enum Feature {
     },
     /// Verification of signatures.
     Verification,
+    /// Another form of the log than the one that the process was started with.
+    LogFormat,
 }
 
 impl fmt::Display for Unsupported {
@@ -174,6 +176,7 @@ impl fmt::Display for Unsupported {
                 "{}: the sink {name} is not served: this version supports no sinks of type {type_}, documents are in AIBOM objects only",
                 self.path
             ),
+            Feature::LogFormat => write!(f, "{}: the form of the log is that of the flag --zap-encoder, from start to end", self.path),
             Feature::Verification => {
                 write!(f, "{}: this version verifies no signatures, they are recorded as claims", self.path)
             }
