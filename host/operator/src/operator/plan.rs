@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_workload_that_cannot_be_read_keeps_what_is_stored() {
-        let state = State::Failed { reason: "deadline".into(), before: None };
+        let state = State::Failed { reason: "deadline".into() };
         assert_eq!(word(&world(Some(state), HEALTHY, Aibom::Of(Some(key())))), "failed");
     }
 

@@ -70,11 +70,6 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
             Read::Workload(workload)
         };
     }
-    let before = known.as_ref().and_then(|known| match &known.state {
-        State::Ai(facts) => Some(facts.clone()),
-        State::Failed { before, .. } => before.clone(),
-        State::NotAi | State::Owned | State::Unread => None,
-    });
     let started = Instant::now();
     let outcome = match Tree::from_json(text.as_bytes()) {
         Ok(tree) => {
@@ -103,7 +98,7 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
         Ok(None) => State::NotAi,
         Err(reason) => {
             tracing::warn!(%reference, plugin = reader, reason, "an object could not be read");
-            State::Failed { reason: reason.into(), before }
+            State::Failed { reason: reason.into() }
         }
     };
     Read::Workload(workload)

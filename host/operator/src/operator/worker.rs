@@ -148,12 +148,8 @@ async fn write(shared: &Shared, key: &Key, effective: &Effective, subject: Subje
     let object = stored.as_ref().is_none_or(|stored| stored.object != Some(desired.object_hash));
     let status = stored.as_ref().is_none_or(|stored| stored.status != Some(desired.status_hash));
     let new = stored.is_none();
-    let current = if object { Some(apply_object(shared, key, &desired, stored.as_ref()).await?) } else { stored.filter(|_| status) };
-    let Some(current) = current.filter(|_| object || status) else { return Ok(None) };
-    // An object that was made anew has no status yet, whatever the one before it had.
-    if !(status || current.status != Some(desired.status_hash)) {
-        return Ok(None);
-    }
+    let current = if object { Some(apply_object(shared, key, &desired, stored.as_ref()).await?) } else { stored };
+    let Some(current) = current.filter(|_| status) else { return Ok(None) };
     match apply_status(shared, key, &desired, current.clone(), new).await {
         // The document does not fit: said in its place, or nobody would know.
         Err(Trouble::Request(_, failure)) if failure.cause == Cause::TooLarge => {

@@ -76,8 +76,6 @@ pub enum State {
     Failed {
         /// Why, for people.
         reason: Box<str>,
-        /// What it was before, when it was read last.
-        before: Option<Facts>,
     },
 }
 
