@@ -35,7 +35,9 @@ pub use verification::{IdentityConstraint, TrustRootMode, VerificationConfig};
     annotation("api-approved.kubernetes.io", "unapproved, experimental-only"),
     printcolumn = r#"{"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type==\"Ready\")].status"}"#,
     printcolumn = r#"{"name": "Last-Loaded", "type": "date", "jsonPath": ".status.lastLoadedAt"}"#,
-    printcolumn = r#"{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}"#
+    printcolumn = r#"{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}"#,
+    printcolumn = r#"{"name": "Degraded", "type": "string", "priority": 1, "jsonPath": ".status.conditions[?(@.type==\"Degraded\")].reason"}"#,
+    printcolumn = r#"{"name": "Why", "type": "string", "priority": 1, "jsonPath": ".status.conditions[?(@.type==\"Degraded\")].message"}"#
 )]
 #[serde(rename_all = "camelCase", remote = "Self")]
 pub struct AibomControllerConfigSpec {

@@ -170,9 +170,9 @@ impl Catalogue {
     }
 
     /// Kinds that several plugins claim, with the plugins' names: nobody reads them.
-    pub fn conflicts(&self) -> impl Iterator<Item = (String, &[String])> {
+    pub fn conflicts(&self) -> impl Iterator<Item = (&str, &str, &[String])> {
         self.by_kind.iter().filter_map(|((group, kind), claim)| match claim {
-            Claim::Several(plugins) => Some((if group.is_empty() { kind.clone() } else { format!("{group}/{kind}") }, plugins.as_slice())),
+            Claim::Several(plugins) => Some((&**group, &**kind, plugins.as_slice())),
             Claim::One { .. } => None,
         })
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use aibom_api::kinds::GroupKind;
 use aibom_bom::{Options, PropertyNames, SpecVersion};
 use aibom_extract::Rules;
 use aibom_facts::inventory::{Origin, Tool};
@@ -225,8 +226,9 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
         usage::say(&format!("error: {}", printable(&error.to_string())));
     }
     let mut conflicts = 0;
-    for (kind, plugins) in catalogue.conflicts() {
+    for (group, kind, plugins) in catalogue.conflicts() {
         conflicts += 1;
+        let kind = GroupKind::new(group, kind).to_string();
         usage::say(&format!(
             "error: {} is claimed by the scrapers {}, so none of them reads it; keep one",
             printable(&kind),

@@ -22,6 +22,7 @@
 mod backoff;
 mod client;
 mod failure;
+pub mod kinds;
 mod meta;
 mod resource;
 mod watch;

@@ -68,6 +68,10 @@ pub enum Event {
     Applied(Box<RawValue>),
     /// An object is gone; as it was last.
     Deleted(Box<RawValue>),
+    /// A stream was opened again after a failure. It may still say nothing.
+    Opened,
+    /// An object, or an event of one, could not be read: its name as far as it can be told, and why. Everything else goes on.
+    Unreadable(String),
     /// Something could not be read. After a failure the watch goes on by itself, when it has waited.
     Failed(Failure),
 }
@@ -168,6 +172,11 @@ impl Watch {
         &self.resource
     }
 
+    /// How long it waits before it tries again.
+    pub fn waits(&self) -> Duration {
+        self.wait.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default()
+    }
+
     /// Makes the watch list everything anew.
     pub fn restart(&mut self) {
         self.state = State::Start;
@@ -186,10 +195,10 @@ impl Watch {
                 Ok(None) => {}
                 Err(failure) => {
                     // An event that cannot be read says nothing about the next one.
-                    let unreadable = failure.cause == Cause::Decode && matches!(self.state, State::Stream { .. });
-                    if !unreadable {
-                        self.wait = Some(Instant::now() + self.backoff.next_wait());
+                    if failure.cause == Cause::Decode && matches!(self.state, State::Stream { .. }) {
+                        return Event::Unreadable(failure.message);
                     }
+                    self.wait = Some(Instant::now() + self.backoff.next_wait());
                     return Event::Failed(failure);
                 }
             }
@@ -202,7 +211,7 @@ impl Watch {
                 self.state = State::List { page: VecDeque::new(), next: Next::Page(None) };
                 Ok(Some(Event::Listing))
             }
-            State::List { page, .. } if !page.is_empty() => Ok(page.pop_front().map(Event::Listed)),
+            State::List { page, .. } if !page.is_empty() => Ok(page.pop_front().map(|item| typed(item, &self.resource))),
             State::List { next: Next::Page(token), .. } => {
                 let path = list_path(&self.path, &self.settings, token.as_deref());
                 let (client, accept) = (self.client.clone(), self.settings.accept);
@@ -242,7 +251,7 @@ impl Watch {
                     Ok(lines) => {
                         let now = Instant::now();
                         self.state = State::Stream { lines, partial: Vec::new(), version, opened: now, silent_since: now, events: 0 };
-                        Ok(None)
+                        Ok((self.backoff.failures() > 0).then_some(Event::Opened))
                     }
                     Err(failure) if failure.cause == Cause::Gone => {
                         self.state = State::Start;
@@ -328,9 +337,17 @@ fn read_page(text: &str, resource: &Resource) -> Result<(VecDeque<Box<RawValue>>
     let decode = |error: serde_json::Error| Failure::new(Cause::Decode, format!("a list of {resource} cannot be read: {error}"));
     let list: List<'_> = serde_json::from_str(text).map_err(decode)?;
     let items = list.items.unwrap_or_default();
-    let page = items.into_iter().map(|item| with_type(item.to_owned(), resource)).collect::<Result<_, _>>().map_err(decode)?;
+    let page = items.into_iter().map(ToOwned::to_owned).collect();
     let ListMeta { resource_version, token } = list.metadata;
     Ok((page, if token.is_empty() { Next::End(resource_version) } else { Next::Page(Some(token)) }))
+}
+
+/// An item of a list as an event.
+fn typed(item: Box<RawValue>, resource: &Resource) -> Event {
+    match with_type(item, resource) {
+        Ok(item) => Event::Listed(item),
+        Err(error) => Event::Unreadable(format!("an item of a list of {resource} cannot be read: {error}")),
+    }
 }
 
 /// Appends to `line` up to the end of a line; false at the end of the stream. What was read stays in `line` when it is cancelled.
@@ -368,6 +385,13 @@ fn read_event(line: &[u8], version: &mut String) -> Result<Option<Event>, Failur
     }
     let decode = |error: &dyn std::fmt::Display| Failure::new(Cause::Decode, format!("an event cannot be read: {error}"));
     let line: Line<'_> = serde_json::from_slice(line).map_err(|error| decode(&error))?;
+    // The rest of an object whose metadata is no metadata may still say which one it is.
+    let decode = |error: &dyn std::fmt::Display| {
+        let name = serde_json::from_str::<serde_json::Value>(line.object.get()).ok();
+        let name = name.as_ref().and_then(|object| object.pointer("/metadata/name")?.as_str());
+        let named = name.map(|name| format!(" of {}", name.chars().take(253).collect::<String>())).unwrap_or_default();
+        Failure::new(Cause::Decode, format!("an event{named} cannot be read: {error}"))
+    };
     if line.kind == "ERROR" {
         let Status { code, reason, message } = serde_json::from_str(line.object.get()).unwrap_or_default();
         return Err(Failure::of_status(code, &reason, &message));

@@ -31,7 +31,8 @@ pub async fn follow(shared: Arc<Shared>, synced: oneshot::Sender<()>, stop: Canc
             },
             Event::Synced => break,
             Event::Failed(failure) => tracing::warn!(%failure, "the AIBOMs could not be listed yet"),
-            Event::Listing | Event::Applied(_) | Event::Deleted(_) => {}
+            Event::Unreadable(what) => tracing::warn!(what, "an AIBOM cannot be read; it is written again when its workload is looked at"),
+            Event::Listing | Event::Applied(_) | Event::Deleted(_) | Event::Opened => {}
         }
     }
     drop(list);
@@ -70,9 +71,11 @@ pub async fn follow(shared: Arc<Shared>, synced: oneshot::Sender<()>, stop: Canc
                 }
             }
             Event::Failed(failure) => {
-                shared.metrics.watch_errors.with_label_values(&["AIBOM"]).inc();
+                shared.metrics.watch_errors.with_label_values(&[aibom_api::GROUP, "AIBOM"]).inc();
                 tracing::warn!(%failure, "the watch of AIBOMs failed");
             }
+            Event::Unreadable(what) => tracing::warn!(what, "a change of an AIBOM cannot be read"),
+            Event::Opened => {}
         }
     }
 }

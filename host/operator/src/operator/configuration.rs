@@ -189,7 +189,7 @@ impl Configuration {
             );
             wanted(ConfigCondition::Degraded, true, ConfigReason::SchemaPredatesController, message)
         } else if !unhealthy.is_empty() {
-            wanted(ConfigCondition::Degraded, true, ConfigReason::ThirdPartyWatchUnhealthy, unhealthy.join("; "))
+            wanted(ConfigCondition::Degraded, true, ConfigReason::ThirdPartyWatchUnhealthy, unhealthy.join(" | "))
         } else {
             wanted(ConfigCondition::Degraded, false, ConfigReason::ConfigLoaded, "nothing is known to be wrong".to_owned())
         };

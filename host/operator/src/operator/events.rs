@@ -43,6 +43,7 @@ struct Message {
     reason: &'static str,
     note: String,
     regarding: ObjectReference,
+    related: Option<ObjectReference>,
 }
 
 /// Takes events.
@@ -61,8 +62,20 @@ impl Events {
 
     /// Sends an event about an object. Never waits; what cannot be sent is counted.
     pub fn tell(&self, type_: Type, reason: &'static str, note: &str, regarding: ObjectReference) {
+        self.tell_related(type_, reason, note, regarding, None);
+    }
+
+    /// The same, with the object that it comes from.
+    pub fn tell_related(
+        &self,
+        type_: Type,
+        reason: &'static str,
+        note: &str,
+        regarding: ObjectReference,
+        related: Option<ObjectReference>,
+    ) {
         let note = cut(&printable(note)).to_owned();
-        if self.sender.try_send(Message { type_, reason, note, regarding }).is_err() {
+        if self.sender.try_send(Message { type_, reason, note, regarding, related }).is_err() {
             self.dropped.inc();
         }
     }
@@ -128,6 +141,7 @@ fn event(message: Message, namespace: &str, instance: &str) -> Event {
         note: Some(message.note),
         reason: Some(message.reason.to_owned()),
         regarding: Some(message.regarding),
+        related: message.related,
         reporting_controller: Some("aibom.k8saibom.dev/controller".to_owned()),
         reporting_instance: Some(instance[..instance.len().min(128)].to_owned()),
         type_: Some(type_.to_owned()),

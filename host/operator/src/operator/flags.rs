@@ -39,6 +39,9 @@ pub struct Flags {
     /// Up to so many opted-in namespaces, pods are watched in each of them; beyond it in the whole cluster
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub pod_watch_namespaces: usize,
+    /// Seconds between two probes of each third-party kind, which show that its objects can be read
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..))]
+    pub watch_probe_interval: u32,
     /// Name of the controller's pod, for its events and its lease
     #[arg(long, value_name = "NAME", env = "POD_NAME", hide = true)]
     pub pod_name: Option<String>,

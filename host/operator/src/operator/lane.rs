@@ -2,14 +2,16 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aibom_api::kinds::GroupKind;
+use aibom_watch::kinds::{Signal, Signals};
 use aibom_watch::{Accept, Event, Meta, Resource, Scope, Settings, Watch};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::lanes::is_part;
 use super::refetch::accept;
 use super::shared::Shared;
 use super::world::pods::Pod;
@@ -40,13 +42,28 @@ pub struct Subject {
     pub scraped: bool,
 }
 
+/// Where a lane reports how it is doing.
+#[derive(Clone)]
+pub struct Report {
+    /// To the state machine of its kind.
+    pub signals: Signals<Arc<GroupKind>>,
+    /// Under this number.
+    pub run: u64,
+}
+
 /// Runs until it is stopped.
-pub async fn run(shared: Arc<Shared>, subject: Subject, mut orders: mpsc::UnboundedReceiver<Order>, stop: CancellationToken) {
+pub async fn run(
+    shared: Arc<Shared>,
+    subject: Subject,
+    report: Option<Report>,
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    stop: CancellationToken,
+) {
     let settings = Settings { accept: Accept::Whole, ..Settings::default() };
     let mut watch = Watch::new(shared.client.clone(), subject.resource.clone(), &subject.scope, settings);
-    let mut lane = Runner { shared: &shared, subject: &subject, state: Lane::default(), seen: None, proven: false };
+    let mut lane = Runner { shared: &shared, subject: &subject, report, state: Lane::default(), seen: None, proven: false };
     lane.say();
-    if lane.is_part() {
+    if is_part(&subject.kind) {
         // What others own is read after those: what they speak for need not be.
         tokio::select! {
             () = stop.cancelled() => return,
@@ -71,6 +88,7 @@ pub async fn run(shared: Arc<Shared>, subject: Subject, mut orders: mpsc::Unboun
             event = watch.next() => event,
         };
         lane.take(event).await;
+        lane.waits(watch.waits());
     }
     // Whoever stopped it says what becomes of what it knew.
 }
@@ -88,6 +106,7 @@ async fn owners_are_read(shared: &Shared) {
 struct Runner<'a> {
     shared: &'a Shared,
     subject: &'a Subject,
+    report: Option<Report>,
     state: Lane,
     seen: Option<Seen>,
     /// Whether an object was ever seen: a watch without objects proves little, and which of the two it is stands in the status.
@@ -117,20 +136,52 @@ impl Runner<'_> {
                     drop(world);
                     self.set(Lane { synced: true, ..Lane::default() });
                     self.shared.look_at(touched);
-                    return;
                 }
-                self.set(Lane { synced: true, ..Lane::default() });
+                // A kind that is watched in several namespaces has been read when all of them have.
+                if self.shared.world().is_read(&self.subject.kind) {
+                    self.signal(Signal::Synced);
+                }
+                return;
+            }
+            Event::Opened => self.signal(Signal::Opened),
+            Event::Unreadable(what) => {
+                self.unreadable(&what);
+                return;
             }
             Event::Failed(failure) => {
-                self.shared.metrics.watch_errors.with_label_values(&[&self.subject.kind.kind]).inc();
+                self.shared.metrics.watch_errors.with_label_values(&self.labels()).inc();
                 tracing::warn!(resource = %self.subject.resource, scope = ?self.subject.scope, %failure, "a watch failed");
                 self.set(Lane { failing: true, cause: Some(failure.cause), ..self.state });
+                self.signal(Signal::Failed(failure));
                 return;
             }
         }
+        self.shared.metrics.watch_last_event.with_label_values(&self.labels()).set(now());
         if self.state.failing && self.seen.is_none() {
             self.set(Lane { failing: false, cause: None, ..self.state });
+            self.signal(Signal::Object);
         }
+    }
+
+    fn labels(&self) -> [&str; 2] {
+        [&self.subject.kind.group, &self.subject.kind.kind]
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(Report { signals, run }) = &self.report {
+            signals.signal(Arc::clone(&self.subject.kind), *run, signal);
+        }
+    }
+
+    /// How long it waits before it tries again.
+    fn waits(&self, wait: Duration) {
+        self.shared.metrics.watch_backoff.with_label_values(&self.labels()).set(wait.as_secs_f64());
+    }
+
+    /// One object; everything else goes on.
+    fn unreadable(&self, what: &str) {
+        self.shared.metrics.watch_unreadable.with_label_values(&self.labels()).inc();
+        tracing::warn!(resource = %self.subject.resource, what, "an object is passed over, since it cannot be read");
     }
 
     fn set(&mut self, state: Lane) {
@@ -142,15 +193,8 @@ impl Runner<'_> {
 
     fn say(&self) {
         self.shared.world().set_lane(&self.subject.kind, &self.subject.resource, &self.subject.scope, self.state);
-        let healthy = i64::from(!self.state.failing);
         self.shared.kinds_changed.notify_one();
         self.shared.kinds_read.notify_waiters();
-        self.shared.metrics.watch_healthy.with_label_values(&[&self.subject.kind.kind]).set(healthy);
-    }
-
-    /// Whether most of what it watches belongs to others.
-    fn is_part(&self) -> bool {
-        self.is_pods() || (self.subject.kind.group == "apps" && self.subject.kind.kind == "ReplicaSet")
     }
 
     fn is_pods(&self) -> bool {
@@ -165,19 +209,17 @@ impl Runner<'_> {
         let meta = match Meta::of(object.get()) {
             Ok(meta) => meta,
             Err(error) => {
-                // It has no name to be called by, and it is one object.
-                self.shared.metrics.watch_errors.with_label_values(&[&self.subject.kind.kind]).inc();
-                tracing::warn!(resource = %self.subject.resource, %error, "an object's metadata cannot be read");
+                self.unreadable(&format!("its metadata: {error}"));
                 return;
             }
         };
+        if !std::mem::replace(&mut self.proven, true) {
+            self.signal(Signal::Object);
+        }
         if !self.shared.world().in_scope(&meta.namespace) {
             return;
         }
         let key = self.key(&meta);
-        if !std::mem::replace(&mut self.proven, true) {
-            self.shared.kinds_changed.notify_one();
-        }
         if let Some(seen) = &mut self.seen {
             seen.keys.insert(key.clone());
         }
@@ -225,8 +267,15 @@ impl Runner<'_> {
                 Event::Failed(failure) => {
                     tracing::warn!(resource = %self.subject.resource, namespace, %failure, "a namespace could not be read yet");
                 }
-                Event::Listing | Event::Applied(_) | Event::Deleted(_) => {}
+                Event::Unreadable(what) => self.unreadable(&what),
+                Event::Listing | Event::Applied(_) | Event::Deleted(_) | Event::Opened => {}
             }
         }
     }
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
 }

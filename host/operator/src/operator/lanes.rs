@@ -1,26 +1,48 @@
-//! Which watches run: one for each kind that a scraper reads, and those of pods and replica sets, which tell what runs.
+//! Which watches run: those of the kinds that the state machines want watched, in each scope, and those of pods and replica sets, which
+//! tell what runs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use aibom_api::kinds::GroupKind;
-use aibom_watch::{Cause, Client, Failure, Resource, Scope};
-use serde::Deserialize;
+use aibom_watch::kinds::Signals;
+use aibom_watch::{Resource, Scope};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::lane::{Order, Subject, run};
-use super::serving::Serving;
+use super::lane::{Order, Report, Subject, run};
 use super::shared::Shared;
+
+/// A watch that ended by itself is not started again sooner: whatever made it end may do so again.
+const REST: Duration = Duration::from_secs(5);
+
+/// Kinds whose objects are mostly parts of others, and numerous: they are watched in the namespaces that are looked at only.
+const PARTS: [(&str, &str, &str); 2] = [("", "pods", "Pod"), ("apps", "replicasets", "ReplicaSet")];
+
+/// Whether most objects of a kind are parts of others.
+pub fn is_part(kind: &GroupKind) -> bool {
+    PARTS.iter().any(|(group, _, name)| kind.group == *group && kind.kind == *name)
+}
+
+/// What is to run of a kind.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Kind.
+    pub kind: Arc<GroupKind>,
+    /// Number under which its watches report.
+    pub run: u64,
+    /// What is read.
+    pub resource: Resource,
+}
 
 /// Running watches.
 pub struct Lanes {
     running: HashMap<Subject, Running>,
+    signals: Signals<Arc<GroupKind>>,
     /// Up to so many namespaces pods are watched in each of them, beyond it in the whole cluster.
     per_namespace: usize,
-    /// Resources that the cluster serves, by kind. Those that it does not are asked for again.
-    found: HashMap<Arc<GroupKind>, Resource>,
 }
 
 struct Running {
@@ -31,43 +53,85 @@ struct Running {
 
 impl Lanes {
     /// None run.
-    pub fn new(per_namespace: usize) -> Self {
-        Self { running: HashMap::new(), per_namespace, found: HashMap::new() }
+    pub fn new(per_namespace: usize, signals: Signals<Arc<GroupKind>>) -> Self {
+        Self { running: HashMap::new(), signals, per_namespace }
     }
 
-    /// Starts and stops watches, so that those run that are needed.
-    pub async fn fit(&mut self, shared: &Arc<Shared>, serving: &Serving) {
-        let wanted = self.wanted(shared, serving).await;
-        let gone: Vec<Subject> = self.running.keys().filter(|subject| !wanted.contains(subject)).cloned().collect();
+    /// Starts and stops watches, so that these kinds are watched, in the scopes that are looked at.
+    pub async fn fit(&mut self, shared: &Arc<Shared>, runs: &[Run]) {
+        let wanted = self.wanted(shared, runs);
+        let gone: Vec<Subject> = self.running.keys().filter(|subject| !wanted.contains_key(*subject)).cloned().collect();
         // New ones first: where a kind only changes its scope, it is looked at all the time.
-        for subject in wanted {
+        for (subject, run) in wanted {
             if !self.running.contains_key(&subject) {
-                self.start(shared, subject);
+                self.start(shared, subject, run);
             }
         }
         for subject in gone {
-            self.stop(shared, &subject).await;
+            let Some(running) = self.running.remove(&subject) else { continue };
+            running.stop.cancel();
+            let _ = running.task.await;
+            tracing::info!(resource = %subject.resource, scope = ?subject.scope, "a watch was ended");
+            self.forget(shared, &subject.kind, &subject.scope);
         }
     }
 
-    fn start(&mut self, shared: &Arc<Shared>, subject: Subject) {
+    fn start(&mut self, shared: &Arc<Shared>, subject: Subject, number: Option<u64>) {
         let (orders, receiver) = mpsc::unbounded_channel();
         let stop = CancellationToken::new();
         tracing::info!(resource = %subject.resource, version = subject.resource.version, scope = ?subject.scope, "a watch begins");
-        let task = tokio::spawn(run(Arc::clone(shared), subject.clone(), receiver, stop.clone()));
+        let report = number.map(|number| Report { signals: self.signals.clone(), run: number });
+        let watched = tokio::spawn(run(Arc::clone(shared), subject.clone(), report, receiver, stop.clone()));
+        let task = match number {
+            None => tokio::spawn(async move { drop(watched.await) }),
+            Some(number) => {
+                let (stop, signals, kind) = (stop.clone(), self.signals.clone(), Arc::clone(&subject.kind));
+                tokio::spawn(async move {
+                    if let Err(error) = watched.await {
+                        tracing::error!(%kind, %error, "a watch ended badly");
+                    }
+                    if !stop.is_cancelled() {
+                        tokio::time::sleep(REST).await;
+                        signals.stopped(kind, number);
+                    }
+                })
+            }
+        };
         self.running.insert(subject, Running { orders, stop, task });
     }
 
-    async fn stop(&mut self, shared: &Shared, subject: &Subject) {
-        let Some(running) = self.running.remove(subject) else { return };
-        running.stop.cancel();
-        let _ = running.task.await;
-        tracing::info!(resource = %subject.resource, scope = ?subject.scope, "a watch was ended");
-        // Other watches of the kind may tell of the same by now.
-        let others: Vec<Scope> = self.running.keys().filter(|other| other.kind == subject.kind).map(|other| other.scope.clone()).collect();
-        let mut world = shared.world();
-        let touched = world.end_lane(&subject.kind, &subject.scope, &others);
-        drop(world);
+    /// Stops the watches of a kind, and says so when the last of them has ended. What is known of the kind stays, and proves nothing.
+    pub fn stop(&mut self, shared: &Shared, kind: &Arc<GroupKind>, number: u64) {
+        let subjects: Vec<Subject> = self.running.keys().filter(|subject| subject.kind == *kind && subject.scraped).cloned().collect();
+        let mut ending = Vec::new();
+        for subject in subjects {
+            if let Some(running) = self.running.remove(&subject) {
+                running.stop.cancel();
+                ending.push(running.task);
+            }
+        }
+        shared.world().rest(kind);
+        let (signals, kind) = (self.signals.clone(), Arc::clone(kind));
+        tokio::spawn(async move {
+            for task in ending {
+                let _ = task.await;
+            }
+            tracing::info!(%kind, "a kind is not watched any more");
+            signals.stopped(kind, number);
+        });
+    }
+
+    /// What was known of a kind is known no more, but where other watches tell of it.
+    pub fn forget_kind(&self, shared: &Shared, kind: &Arc<GroupKind>) {
+        let scopes = shared.world().scopes(kind);
+        for scope in scopes {
+            self.forget(shared, kind, &scope);
+        }
+    }
+
+    fn forget(&self, shared: &Shared, kind: &Arc<GroupKind>, scope: &Scope) {
+        let others: Vec<Scope> = self.running.keys().filter(|other| other.kind == *kind).map(|other| other.scope.clone()).collect();
+        let touched = shared.world().end_lane(kind, scope, &others);
         shared.look_at(touched);
     }
 
@@ -87,122 +151,31 @@ impl Lanes {
         }
     }
 
-    async fn wanted(&mut self, shared: &Shared, serving: &Serving) -> BTreeSet<Subject> {
-        let namespaces: Vec<String> = shared.world().namespaces().map(ToString::to_string).collect();
-        let per_namespace = self.per_namespace;
-        let scopes = |narrow: bool| {
-            if narrow && namespaces.len() <= per_namespace {
+    fn wanted(&self, shared: &Shared, runs: &[Run]) -> BTreeMap<Subject, Option<u64>> {
+        let namespaces: BTreeSet<String> = shared.world().namespaces().map(ToString::to_string).collect();
+        let scopes = |kind: &GroupKind| {
+            if is_part(kind) && namespaces.len() <= self.per_namespace {
                 namespaces.iter().cloned().map(Scope::Namespace).collect()
             } else {
                 vec![Scope::Cluster]
             }
         };
-        let mut kinds: Vec<(Arc<GroupKind>, Vec<Resource>, bool)> = Vec::new();
-        for plugin in serving.catalogue.plugins() {
-            for kind in &plugin.description().kinds {
-                let own = GroupKind::new(&kind.group, &kind.kind);
-                // One that is not its own to read may be another plugin's.
-                let reader = serving.catalogue.plugin_of(&kind.group, &kind.kind);
-                if reader.is_some_and(|reader| reader.name() == plugin.name()) && serving.effective.allows(&own) {
-                    let versions = kind.versions.iter().map(|version| Resource::new(&kind.group, version, &kind.plural, &kind.kind));
-                    kinds.push((Arc::new(own), versions.collect(), true));
+        let mut wanted = BTreeMap::new();
+        for Run { kind, run, resource } in runs {
+            for scope in scopes(kind) {
+                let subject = Subject { kind: Arc::clone(kind), resource: resource.clone(), scope, scraped: true };
+                wanted.insert(subject, Some(*run));
+            }
+        }
+        for (group, plural, name) in PARTS {
+            let kind = Arc::new(GroupKind::new(group, name));
+            if !runs.iter().any(|run| run.kind == kind) {
+                for scope in scopes(&kind) {
+                    let resource = Resource::new(group, "v1", plural, name);
+                    wanted.insert(Subject { kind: Arc::clone(&kind), resource, scope, scraped: false }, None);
                 }
-            }
-        }
-        for known in &serving.effective.pod_template_kinds {
-            let own = GroupKind::new(&known.group, &known.kind);
-            // What a scraper reads it reads better.
-            if serving.catalogue.plugin_of(&known.group, &known.kind).is_none() && serving.effective.allows(&own) {
-                let resource = Resource::new(&known.group, &known.version, &known.plural, &known.kind);
-                kinds.push((Arc::new(own), vec![resource], true));
-            }
-        }
-        for (group, plural, kind) in [("", "pods", "Pod"), ("apps", "replicasets", "ReplicaSet")] {
-            let own = GroupKind::new(group, kind);
-            if !kinds.iter().any(|(known, ..)| **known == own) {
-                kinds.push((Arc::new(own), vec![Resource::new(group, "v1", plural, kind)], false));
-            }
-        }
-        let mut wanted = BTreeSet::new();
-        let unknown = kinds.iter().any(|(kind, versions, _)| self.found.get(kind).is_none_or(|found| !versions.contains(found)));
-        let served = if unknown { groups(&shared.client).await } else { None };
-        for (kind, versions, scraped) in kinds {
-            let Some(resource) = self.find(&shared.client, &kind, &versions, served.as_ref()).await else { continue };
-            let narrow = matches!((&*kind.group, &*kind.kind), ("", "Pod") | ("apps", "ReplicaSet"));
-            for scope in scopes(narrow) {
-                wanted.insert(Subject { kind: Arc::clone(&kind), resource: resource.clone(), scope, scraped });
             }
         }
         wanted
-    }
-
-    /// The first of some versions that the cluster serves.
-    async fn find(
-        &mut self,
-        client: &Client,
-        kind: &Arc<GroupKind>,
-        versions: &[Resource],
-        served: Option<&BTreeSet<String>>,
-    ) -> Option<Resource> {
-        if let Some(found) = self.found.get(kind).filter(|found| versions.contains(found)) {
-            return Some(found.clone());
-        }
-        let may_be =
-            |resource: &&Resource| resource.group.is_empty() || served.is_none_or(|served| served.contains(&resource.api_version()));
-        for resource in versions.iter().filter(may_be) {
-            match is_served(client, resource).await {
-                Ok(true) => {
-                    self.found.insert(Arc::clone(kind), resource.clone());
-                    return Some(resource.clone());
-                }
-                Ok(false) => {}
-                Err(failure) => tracing::warn!(%resource, %failure, "whether a kind is served could not be found out"),
-            }
-        }
-        None
-    }
-}
-
-/// Every group and version that the cluster serves; none when that could not be found out.
-async fn groups(client: &Client) -> Option<BTreeSet<String>> {
-    #[derive(Deserialize)]
-    struct List {
-        groups: Vec<Group>,
-    }
-    #[derive(Deserialize)]
-    struct Group {
-        versions: Vec<Version>,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Version {
-        group_version: String,
-    }
-    match client.get::<List>("/apis").await {
-        Ok(list) => Some(list.groups.into_iter().flat_map(|group| group.versions).map(|version| version.group_version).collect()),
-        Err(failure) => {
-            tracing::warn!(%failure, "the API groups of the cluster could not be listed");
-            None
-        }
-    }
-}
-
-/// Whether the cluster serves a resource, in namespaces.
-async fn is_served(client: &Client, resource: &Resource) -> Result<bool, Failure> {
-    #[derive(Deserialize)]
-    struct List {
-        resources: Vec<Entry>,
-    }
-    #[derive(Deserialize)]
-    struct Entry {
-        name: String,
-        kind: String,
-        namespaced: bool,
-    }
-    let root = if resource.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", resource.group) };
-    match client.get::<List>(&format!("{root}/{}", resource.version)).await {
-        Ok(list) => Ok(list.resources.iter().any(|entry| entry.name == resource.plural && entry.kind == resource.kind && entry.namespaced)),
-        Err(failure) if failure.cause == Cause::NotFound => Ok(false),
-        Err(failure) => Err(failure),
     }
 }

@@ -3,7 +3,12 @@
 use std::time::Duration;
 
 use prometheus::core::Collector;
-use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
+use prometheus::{
+    GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
+};
+
+/// Labels of a kind: two kinds may have one name.
+const KIND: [&str; 2] = ["group", "kind"];
 
 /// Every metric of the operator.
 pub struct Metrics {
@@ -38,10 +43,20 @@ pub struct Metrics {
     pub document_bytes: Histogram,
     /// Workloads that wait or are worked on.
     pub queue_depth: IntGauge,
-    /// Whether the watch of a kind is healthy.
+    /// Whether objects of a kind can be read.
     pub watch_healthy: IntGaugeVec,
+    /// States of kinds: 1 for the one that each is in.
+    pub watch_state: IntGaugeVec,
+    /// When a kind was last known to work, as seconds since 1970.
+    pub watch_last_success: IntGaugeVec,
+    /// When an object of a kind came last, as seconds since 1970.
+    pub watch_last_event: IntGaugeVec,
+    /// Seconds that the watch of a kind waits before it tries again.
+    pub watch_backoff: GaugeVec,
     /// Failures of watches.
     pub watch_errors: IntCounterVec,
+    /// Objects that could not be read.
+    pub watch_unreadable: IntCounterVec,
     /// Repairs of AIBOMs that somebody else had changed.
     pub repairs: IntCounter,
     /// Events that were not sent.
@@ -114,8 +129,28 @@ impl Metrics {
                 &[2e3, 5e3, 1e4, 3e4, 1e5, 262_144.0, 1e6],
             )?,
             queue_depth: make.gauge("aibom_queue_depth", "Workloads that wait to be looked at")?,
-            watch_healthy: make.gauges("aibom_watch_healthy", "Whether objects of a kind can be read (1) or not (0)", &["kind"])?,
-            watch_errors: make.counters("aibom_watch_errors_total", "Failures of watches", &["kind"])?,
+            watch_healthy: make.gauges("aibom_watch_healthy", "Whether objects of a kind can be read (1) or not (0)", &KIND)?,
+            watch_state: make.gauges(
+                "aibom_watch_state",
+                "State of the definition of a kind and its health, 1 for those that hold",
+                &["group", "kind", "state", "health"],
+            )?,
+            watch_last_success: make.gauges(
+                "aibom_watch_last_success_timestamp_seconds",
+                "When a list of a kind was complete, its stream was opened, or an object was read by a probe",
+                &KIND,
+            )?,
+            watch_last_event: make.gauges("aibom_watch_last_event_timestamp_seconds", "When an object of a kind came last", &KIND)?,
+            watch_backoff: make.add(GaugeVec::new(
+                Opts::new("aibom_watch_backoff_seconds", "How long the watch of a kind waits before it tries again"),
+                &KIND,
+            ))?,
+            watch_errors: make.counters("aibom_watch_errors_total", "Failures of watches", &KIND)?,
+            watch_unreadable: make.counters(
+                "aibom_watch_unreadable_total",
+                "Objects that were passed over, since they could not be read",
+                &KIND,
+            )?,
             repairs: make.counter("aibom_repairs_total", "AIBOMs that somebody else had changed and that were written again")?,
             events_dropped: make.counter("aibom_events_dropped_total", "Events that could not be sent")?,
             leader: make.gauge("aibom_leader", "Whether this process writes (1) or stands by (0)")?,
@@ -182,13 +217,13 @@ mod tests {
         metrics.workloads.with_label_values(&["inference", "vllm"]).set(1);
         metrics.persist_failures.with_label_values(&["demo", "Deployment"]).inc();
         metrics.outcomes.with_label_values(&["Deployment", "matched"]).inc();
-        metrics.watch_healthy.with_label_values(&["Deployment"]).set(1);
+        metrics.watch_healthy.with_label_values(&["apps", "Deployment"]).set(1);
         let text = metrics.text().unwrap();
         for name in [
             "aibom_workloads_total{category=\"inference\",runtime=\"vllm\"} 1",
             "aibom_status_persist_failures_total{kind=\"Deployment\",namespace=\"demo\"} 1",
             "aibom_workload_reconcile_outcomes_total{kind=\"Deployment\",outcome=\"matched\"} 1",
-            "aibom_watch_healthy{kind=\"Deployment\"} 1",
+            "aibom_watch_healthy{group=\"apps\",kind=\"Deployment\"} 1",
             "aibom_build_info{version=",
             "process_resident_memory_bytes",
         ] {

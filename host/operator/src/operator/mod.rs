@@ -219,6 +219,7 @@ async fn lead(
         ready: Arc::clone(&ready),
         strict: flags.strict_config_readiness,
         per_namespace: flags.pod_watch_namespaces,
+        probe: Duration::from_secs(flags.watch_probe_interval.into()),
     };
     tasks.spawn(supervisor.run(stop.clone()));
     for _ in 0..flags.workers.clamp(1, 64) {

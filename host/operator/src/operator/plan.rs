@@ -14,6 +14,8 @@ pub enum Proof {
     NotOptedIn,
     /// The kind is not among those that are looked at.
     KindNotAllowed,
+    /// The definition of the kind was removed, and every object of it with it.
+    KindRemoved,
     /// The workload is gone, as a complete and healthy watch says.
     Gone,
     /// The workload has nothing to do with AI.
@@ -28,6 +30,7 @@ impl Proof {
         match self {
             Self::NotOptedIn => "not_opted_in",
             Self::KindNotAllowed => "kind_not_allowed",
+            Self::KindRemoved => "kind_removed",
             Self::Gone => "gone",
             Self::Unmatched => "unmatched",
             Self::RolledUp => "rolled_up",
@@ -82,8 +85,15 @@ pub fn plan(world: &World, effective: &Effective, key: &Key) -> Plan {
     let stored = world.stored(&key.namespace, &object_name(&key.kind.group, &key.kind.kind, &key.name)).cloned();
     let foreign = stored.as_ref().is_some_and(|stored| stored.workload.as_ref() != Some(key));
     let without = |proof| Plan::Without(proof, stored.clone().filter(|_| !foreign));
+    // Whatever its objects are by now, nobody can read them.
+    if world.is_sick(&key.kind) {
+        return Plan::Keep("kind_unhealthy");
+    }
     if !world.in_scope(&key.namespace) {
         return without(Proof::NotOptedIn);
+    }
+    if world.is_removed(&key.kind) {
+        return without(Proof::KindRemoved);
     }
     if !effective.allows(&key.kind) {
         return without(Proof::KindNotAllowed);
@@ -196,6 +206,26 @@ mod tests {
         let mut ended = world(None, HEALTHY, ours());
         ended.end_lane(&kind, &Scope::Cluster, &[]);
         assert_eq!(word(&ended), "keep", "nobody looks at the kind");
+        ended.set_removed(&kind, true);
+        assert_eq!(word(&ended), "kind_removed");
+    }
+
+    #[test]
+    fn of_a_kind_that_is_out_of_order_everything_stays_and_is_looked_at_when_it_is_well_again() {
+        let kind = key().kind;
+        for state in [None, Some(State::NotAi)] {
+            let mut world = world(state, HEALTHY, Aibom::Of(Some(key())));
+            assert_eq!(world.set_sick([Arc::clone(&kind)].into()), Default::default());
+            assert_eq!(word(&world), "keep");
+            world.opt_out("demo");
+            assert_eq!(word(&world), "keep");
+            assert_eq!(world.set_sick(Default::default()), [key()].into());
+            assert_eq!(word(&world), "not_opted_in");
+        }
+        // Stopped for a while: what is not known is not gone.
+        let mut world = world(None, HEALTHY, Aibom::Of(Some(key())));
+        world.rest(&kind);
+        assert_eq!(word(&world), "keep");
     }
 
     #[test]

@@ -27,8 +27,12 @@ pub async fn refetch(shared: &Shared, key: &Key) {
                 return;
             }
             Event::Listing => {}
+            Event::Unreadable(what) => {
+                tracing::warn!(workload = %key, what, "a workload cannot be read");
+                return;
+            }
             // That it is gone is for the watch to say.
-            Event::Synced | Event::Applied(_) | Event::Deleted(_) => return,
+            Event::Synced | Event::Applied(_) | Event::Deleted(_) | Event::Opened => return,
         }
     }
 }

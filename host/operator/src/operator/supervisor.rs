@@ -1,6 +1,7 @@
 //! The one task that decides what is looked at: it follows configuration, namespaces and plugins, and has the watches of kinds started
 //! and stopped.
 
+mod kinds;
 mod status;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -15,6 +16,7 @@ use aibom_api::{CONFIG_NAME, GROUP, VERSION};
 use aibom_artifact::configmap::LABEL;
 use aibom_extract::Rules;
 use aibom_plugin::{Host, Plugin};
+use aibom_watch::kinds::Driver;
 use aibom_watch::{Accept, Event, Meta, Resource, Scope, Settings, Watch};
 use k8s_openapi::api::core::v1::ObjectReference;
 use serde_json::Value;
@@ -34,8 +36,8 @@ use super::shared::Shared;
 /// Changes that come together are told together.
 const TOGETHER: Duration = Duration::from_millis(500);
 
-/// Kinds whose CRD was not there are looked for again after this time.
-const LOOK_AGAIN: Duration = Duration::from_mins(5);
+/// Longer than anything is waited for.
+const LONG: Duration = Duration::from_mins(60);
 
 /// What the supervisor is started with.
 pub struct Supervisor {
@@ -57,11 +59,14 @@ pub struct Supervisor {
     pub strict: bool,
     /// Up to so many namespaces pods are watched in each of them.
     pub per_namespace: usize,
+    /// Between probes of a kind.
+    pub probe: Duration,
 }
 
 struct State {
     configuration: Configuration,
     external: External,
+    driver: Driver<Arc<GroupKind>>,
     lanes: Lanes,
     rules: Option<Arc<Rules>>,
     round: u64,
@@ -70,22 +75,25 @@ struct State {
     /// Status as it was written last, without times.
     written: Option<Value>,
     tell_at: Option<Instant>,
-    look_again: Instant,
+    /// Our own definitions have changed, and are compared then.
+    compare_at: Option<Instant>,
 }
 
 impl Supervisor {
     /// Runs until it is stopped.
     pub async fn run(self, stop: CancellationToken) {
+        let driver = self.driver();
         let mut state = State {
             configuration: Configuration::default(),
             external: External::default(),
-            lanes: Lanes::new(self.per_namespace),
+            lanes: Lanes::new(self.per_namespace, driver.signals()),
+            driver,
             rules: None,
             round: 0,
             labels: BTreeMap::new(),
             written: None,
             tell_at: None,
-            look_again: Instant::now() + LOOK_AGAIN,
+            compare_at: None,
         };
         let client = || self.shared.client.clone();
         let quick = (Duration::from_secs(1), Duration::from_mins(1));
@@ -102,18 +110,17 @@ impl Supervisor {
         self.read_first(&mut state, &mut configs, &mut maps, &mut namespaces, &stop).await;
         let mut listed = Listed::default();
         while !stop.is_cancelled() {
-            let tell_at = state.tell_at.unwrap_or_else(|| Instant::now() + LOOK_AGAIN);
-            let look_again = state.look_again;
+            let tell_at = state.tell_at.unwrap_or_else(|| Instant::now() + LONG);
+            let compare_at = state.compare_at.unwrap_or_else(|| Instant::now() + LONG);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
                 event = configs.next() => self.config(&mut state, &mut listed, event).await,
                 event = maps.next() => self.map(&mut state, &mut listed, event).await,
                 event = namespaces.next() => self.namespace(&mut state, &mut listed, event).await,
-                () = sleep_until(look_again) => {
-                    state.look_again = Instant::now() + LOOK_AGAIN;
-                    let serving = self.shared.serving();
-                    state.lanes.fit(&self.shared, &serving).await;
+                said = state.driver.next() => self.said(&mut state, said).await,
+                () = sleep_until(compare_at), if state.compare_at.is_some() => {
+                    state.compare_at = None;
                     self.missing_fields(&mut state).await;
                     state.tell_soon();
                 }
@@ -195,8 +202,9 @@ impl Supervisor {
                 }
             }
             Event::Deleted(_) => self.put_config(state, None).await,
+            Event::Opened | Event::Unreadable(_) => {}
             Event::Failed(failure) => {
-                self.shared.metrics.watch_errors.with_label_values(&["AIBOMControllerConfig"]).inc();
+                self.shared.metrics.watch_errors.with_label_values(&[GROUP, "AIBOMControllerConfig"]).inc();
                 tracing::warn!(%failure, "the configuration cannot be watched");
             }
         }
@@ -272,8 +280,9 @@ impl Supervisor {
                 let gone = listed.maps.take().map(|seen| state.external.gone(&seen)).unwrap_or_default();
                 gone.iter().filter(|name| state.external.remove(name).is_some()).count() > 0
             }
+            Event::Opened | Event::Unreadable(_) => false,
             Event::Failed(failure) => {
-                self.shared.metrics.watch_errors.with_label_values(&["ConfigMap"]).inc();
+                self.shared.metrics.watch_errors.with_label_values(&["", "ConfigMap"]).inc();
                 tracing::warn!(%failure, "plugins in ConfigMaps cannot be watched");
                 false
             }
@@ -308,11 +317,11 @@ impl Supervisor {
                     state.labels.remove(&name);
                     self.opt(state, &name, false, false).await;
                 }
-                let serving = self.shared.serving();
-                state.lanes.fit(&self.shared, &serving).await;
+                self.fit(state).await;
             }
+            Event::Opened | Event::Unreadable(_) => {}
             Event::Failed(failure) => {
-                self.shared.metrics.watch_errors.with_label_values(&["Namespace"]).inc();
+                self.shared.metrics.watch_errors.with_label_values(&["", "Namespace"]).inc();
                 tracing::warn!(%failure, "namespaces cannot be watched");
             }
         }
@@ -338,8 +347,7 @@ impl Supervisor {
             None => state.lanes.tell(&Order::Namespace(namespace.to_owned())),
         }
         if fit {
-            let serving = self.shared.serving();
-            state.lanes.fit(&self.shared, &serving).await;
+            self.fit(state).await;
         }
     }
 
@@ -377,6 +385,7 @@ impl Supervisor {
         let serving = Arc::new(Serving::new(state.round, plugins, Arc::clone(&effective), state.rules.clone()));
         self.shared.serving.send_replace(Arc::clone(&serving));
         crate::logging::set_level(effective.logging.level.as_str());
+        state.driver.want(kinds::demands(&serving));
         if first {
             return;
         }
@@ -387,7 +396,6 @@ impl Supervisor {
                 self.opt(state, &name, wanted, false).await;
             }
         }
-        state.lanes.fit(&self.shared, &serving).await;
         if read_anew {
             state.lanes.tell(&Order::Again);
         }

@@ -135,6 +135,10 @@ pub struct World {
     namespaces: HashSet<Arc<str>>,
     lanes: HashMap<Arc<GroupKind>, HashMap<Scope, Lane>>,
     resources: HashMap<Arc<GroupKind>, Resource>,
+    /// Kinds whose objects cannot be read: nothing that is or is not known of them proves anything.
+    sick: HashSet<Arc<GroupKind>>,
+    /// Kinds whose definition was removed.
+    removed: HashSet<Arc<GroupKind>>,
     workloads: HashMap<Key, Workload>,
     owners: Ownership,
     pods: Pods,
@@ -194,6 +198,62 @@ impl World {
         self.resources.insert(Arc::clone(kind), resource.clone());
     }
 
+    /// The watches of a kind are stopped for a while. What is known of it stays, and proves nothing.
+    pub fn rest(&mut self, kind: &GroupKind) {
+        for lane in self.lanes.get_mut(kind).into_iter().flat_map(HashMap::values_mut) {
+            *lane = Lane { synced: false, failing: true, cause: lane.cause };
+        }
+    }
+
+    /// Scopes in which a kind is, or was, watched.
+    pub fn scopes(&self, kind: &GroupKind) -> Vec<Scope> {
+        self.lanes.get(kind).into_iter().flat_map(HashMap::keys).cloned().collect()
+    }
+
+    /// Whether all watches of a kind have read a complete list.
+    pub fn is_read(&self, kind: &GroupKind) -> bool {
+        self.lanes.get(kind).is_some_and(|lanes| lanes.values().all(|lane| lane.synced))
+    }
+
+    /// Sets whose objects cannot be read. AIBOMs of kinds that can be read again are touched.
+    pub fn set_sick(&mut self, sick: HashSet<Arc<GroupKind>>) -> Touched {
+        let well: Vec<Arc<GroupKind>> = self.sick.difference(&sick).cloned().collect();
+        self.sick = sick;
+        if well.is_empty() {
+            return Touched::new();
+        }
+        let mut touched = self.stored_keys(|_, stored| stored.workload.as_ref().is_some_and(|key| well.contains(&key.kind)));
+        touched.extend(self.workloads.keys().filter(|key| well.contains(&key.kind)).cloned());
+        touched
+    }
+
+    /// Whether objects of a kind cannot be read.
+    pub fn is_sick(&self, kind: &GroupKind) -> bool {
+        self.sick.contains(kind)
+    }
+
+    /// Sets whether the definition of a kind was removed.
+    pub fn set_removed(&mut self, kind: &Arc<GroupKind>, removed: bool) {
+        if removed {
+            self.removed.insert(Arc::clone(kind));
+        } else {
+            self.removed.remove(kind);
+        }
+    }
+
+    /// Whether the definition of a kind was removed.
+    pub fn is_removed(&self, kind: &GroupKind) -> bool {
+        self.removed.contains(kind)
+    }
+
+    /// An object of a kind, another one for each number.
+    pub fn example(&self, kind: &GroupKind, number: u64) -> Option<(String, String)> {
+        let of_kind = || self.workloads.keys().filter(|key| *key.kind == *kind);
+        let count = of_kind().count() as u64;
+        let key = of_kind().nth(usize::try_from(number.checked_rem(count)?).ok()?)?;
+        Some((key.namespace.to_string(), key.name.to_string()))
+    }
+
     /// Where objects of a kind are read.
     pub fn resource(&self, kind: &GroupKind) -> Option<&Resource> {
         self.resources.get(kind)
@@ -223,26 +283,13 @@ impl World {
         self.lanes.get(kind)?.iter().find(|(scope, _)| covers(scope, namespace)).map(|(_, lane)| *lane)
     }
 
-    /// How the watches of each kind are doing, and how many workloads they have.
-    pub fn kinds(&self) -> Vec<(Arc<GroupKind>, Lane, usize)> {
-        let mut counts: HashMap<&Arc<GroupKind>, usize> = HashMap::new();
+    /// How many workloads there are of each kind.
+    pub fn counts(&self) -> HashMap<Arc<GroupKind>, usize> {
+        let mut counts = HashMap::new();
         for key in self.workloads.keys() {
-            *counts.entry(&key.kind).or_default() += 1;
+            *counts.entry(Arc::clone(&key.kind)).or_default() += 1;
         }
-        let mut kinds: Vec<_> = self
-            .lanes
-            .iter()
-            .map(|(kind, lanes)| {
-                let lane = Lane {
-                    synced: lanes.values().all(|lane| lane.synced),
-                    failing: lanes.values().any(|lane| lane.failing),
-                    cause: lanes.values().find_map(|lane| lane.cause),
-                };
-                (Arc::clone(kind), lane, counts.get(kind).copied().unwrap_or(0))
-            })
-            .collect();
-        kinds.sort_by(|left, right| left.0.cmp(&right.0));
-        kinds
+        counts
     }
 
     // Workloads.
@@ -345,10 +392,11 @@ impl World {
         if above.is_empty() { Voice::Orphan } else { Voice::Own }
     }
 
-    /// Whether every watch that tells of a namespace has read a complete list.
+    /// Whether every watch that tells of a namespace has read a complete list, or cannot: one kind that is out of order must not keep
+    /// workloads of others from being told of.
     fn is_synced(&self, namespace: &str) -> bool {
         let lanes = self.lanes.values().flat_map(|lanes| lanes.iter().filter(|(scope, _)| covers(scope, namespace)));
-        lanes.map(|(_, lane)| lane).all(|lane| lane.synced)
+        lanes.map(|(_, lane)| lane).all(|lane| lane.synced || lane.failing)
     }
 
     /// Whether every watch of the kinds that own others has read a complete list, or fails.
@@ -420,6 +468,11 @@ impl World {
     pub fn claimants(&self, namespace: &str, name: &str) -> Touched {
         let named = |key: &Key| *key.namespace == *namespace && object_name(&key.kind.group, &key.kind.kind, &key.name) == name;
         self.workloads.keys().filter(|key| named(key)).cloned().collect()
+    }
+
+    /// Workloads of a kind that have an AIBOM.
+    pub fn stored_of(&self, kind: &GroupKind) -> Touched {
+        self.stored_keys(|_, stored| stored.workload.as_ref().is_some_and(|key| *key.kind == *kind))
     }
 
     fn stored_keys(&self, wanted: impl Fn(&str, &Stored) -> bool) -> Touched {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::stage::{RELEASE, SYSTEM, Stage, models, rendered, root};
+use crate::stage::{A_WHILE, RELEASE, SYSTEM, Stage, models, rendered, root};
 
 /// A verb on a resource, as the audit log has them.
 type Right = (String, String, String);
@@ -91,7 +91,16 @@ fn every_right_of_the_roles_is_used_and_none_is_missing() {
     }
     stage.team("demo");
     stage.configure(&json!({}));
-    let operator = stage.running(&[]);
+    // Each has an object, by which it is probed.
+    for (group, plural) in
+        granted.iter().filter(|(group, _, verb)| group.contains('.') && verb == "watch").map(|(group, plural, _)| (group, plural))
+    {
+        if let Some((kind, versions)) = kinds.get(&(group.clone(), plural.clone())) {
+            let object = json!({ "apiVersion": format!("{group}/{}", versions[0]), "kind": kind, "metadata": { "name": "plain", "namespace": "demo" } });
+            stage.plane.apply(&object.to_string()).unwrap();
+        }
+    }
+    let operator = stage.running(&["--watch-probe-interval=2"]);
     // What it reads of its own accord, and what other objects ask for.
     stage.serve("demo", "chat", "acme/quill-7b");
     for object in [
@@ -115,6 +124,11 @@ fn every_right_of_the_roles_is_used_and_none_is_missing() {
     stage.wait_aibom("demo", name, "repaired", |aibom| aibom["status"]["bomHash"] != "0".repeat(64));
     stage.plane.kubectl(&["label", "namespace", "demo", "aibom.k8saibom.dev/enabled-"]).unwrap();
     stage.wait_gone("demo", name);
+    stage.wait_config("every kind was probed", |status| {
+        let kinds = status["kinds"].as_array().map(Vec::as_slice).unwrap_or_default();
+        kinds.iter().filter(|kind| kind["group"].as_str().unwrap_or_default().contains('.')).all(|kind| kind["health"] == "Healthy")
+    });
+    std::thread::sleep(A_WHILE);
     stage.wait_config("it is written", |status| status["observedGeneration"].is_number());
     stage.wait_quiet();
     drop(operator);

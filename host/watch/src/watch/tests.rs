@@ -67,6 +67,8 @@ fn said(event: &Event) -> String {
         Event::Synced => "synced".to_owned(),
         Event::Applied(object) => format!("applied {}", name(object)),
         Event::Deleted(object) => format!("deleted {}", name(object)),
+        Event::Opened => "opened".to_owned(),
+        Event::Unreadable(_) => "unreadable".to_owned(),
         Event::Failed(failure) => format!("failed {}", failure.cause.as_str()),
     }
 }
@@ -125,7 +127,7 @@ async fn an_event_that_cannot_be_read_is_told_and_the_next_one_comes_at_once() {
     let broken = r#"{"type":"ADDED","object":{"metadata":{"resourceVersion":5}}}"#.to_owned();
     let (mut watch, _) = watch(vec![ok(list(&[], 7, "")), lines(&[broken, "no json".to_owned(), event("ADDED", "a", 8)])]);
     let started = Instant::now();
-    assert_eq!(next(&mut watch, 5).await, ["listing", "synced", "failed Decode", "failed Decode", "applied a"]);
+    assert_eq!(next(&mut watch, 5).await, ["listing", "synced", "unreadable", "unreadable", "applied a"]);
     assert!(started.elapsed() < Duration::from_secs(1));
 }
 
@@ -143,7 +145,7 @@ async fn a_server_that_ends_every_watch_at_once_is_not_asked_without_pause() {
     let ended = Answer(200, Vec::new(), false);
     let (mut watch, _) = watch(vec![ok(list(&[], 7, "")), ended.clone(), ended, lines(&[event("ADDED", "a", 8)])]);
     let started = Instant::now();
-    assert_eq!(next(&mut watch, 5).await, ["listing", "synced", "failed Network", "failed Network", "applied a"]);
+    assert_eq!(next(&mut watch, 7).await, ["listing", "synced", "failed Network", "opened", "failed Network", "opened", "applied a"]);
     assert!(started.elapsed() > Duration::from_secs(10));
 }
 

@@ -6,6 +6,7 @@ use aibom_api::config::{AibomControllerConfigStatus, KindStatus, PluginStatus};
 use aibom_api::kinds::GroupKind;
 use aibom_api::{CONFIG_NAME, GROUP, VERSION, conditions};
 use aibom_plugin::Plugin;
+use aibom_watch::kinds::Health;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use kube::Api;
@@ -13,6 +14,7 @@ use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::kinds::{DISCOVERY, advice, remark, time_of};
 use super::{State, Supervisor};
 use crate::operator::serving::Serving;
 use crate::operator::writer::FIELD_MANAGER;
@@ -51,12 +53,8 @@ impl Supervisor {
         let stored: AibomControllerConfigStatus =
             configuration.stored_status().and_then(|status| serde_json::from_value(status.clone()).ok()).unwrap_or_default();
         let serving = self.shared.serving();
-        let kinds = self.kinds(&serving, &stored, now);
-        let unhealthy: Vec<String> = kinds
-            .iter()
-            .filter(|kind| kind.health.as_deref() == Some("Unhealthy"))
-            .map(|kind| format!("{}: {}", GroupKind::new(&kind.group, &kind.kind), kind.cause.as_deref().unwrap_or("unknown")))
-            .collect();
+        let kinds = self.kinds(state, &serving, &stored, now);
+        let unhealthy: Vec<String> = kinds.iter().filter(|kind| kind.health.as_deref() == Some("Unhealthy")).map(in_condition).collect();
         let mut all = stored.conditions.clone();
         for wanted in configuration.conditions(&unhealthy) {
             conditions::set(&mut all, &wanted, now);
@@ -76,57 +74,55 @@ impl Supervisor {
         }
     }
 
-    fn kinds(&self, serving: &Serving, stored: &AibomControllerConfigStatus, now: &Time) -> Vec<KindStatus> {
-        let world = self.shared.world();
-        let mut kinds = Vec::new();
-        for (kind, lane, objects) in world.kinds() {
-            let plugin = serving.catalogue.plugin_of(&kind.group, &kind.kind);
-            if plugin.is_none() && serving.templates(&kind.group, &kind.kind).is_none() {
-                continue;
-            }
-            let health = match (lane.failing, lane.synced, objects) {
-                (true, ..) => "Unhealthy",
-                (false, false, _) => "Unknown",
-                (false, true, 0) => "Unproven",
-                (false, true, _) => "Healthy",
-            };
-            let known = stored.kinds.iter().find(|known| known.group == kind.group && known.kind == kind.kind);
-            // As long as nothing is known, what was known last stands: a restart is no news.
-            let health = match known.and_then(|known| known.health.as_deref()) {
-                Some(last) if health == "Unknown" => last,
-                _ => health,
-            };
-            let same = known.filter(|known| known.health.as_deref() == Some(health));
+    fn kinds(&self, state: &State, serving: &Serving, stored: &AibomControllerConfigStatus, now: &Time) -> Vec<KindStatus> {
+        let counts = self.shared.world().counts();
+        let mut kinds: Vec<KindStatus> = state
+            .driver
+            .views()
+            .filter_map(|(kind, view)| {
+                // What was never there is not spoken of.
+                let health = view.health.as_ref()?;
+                let known = stored.kinds.iter().find(|known| known.group == kind.group && known.kind == kind.kind);
+                // As long as nothing is known, what was known last stands: a restart is no news.
+                let last = known.and_then(|known| known.health.as_deref()).filter(|_| *health == Health::Starting);
+                let word = last.unwrap_or(health.as_str());
+                let same = known.filter(|known| known.health.as_deref() == Some(word) && known.state.as_deref() == Some(view.state));
+                let (cause, message) = match health {
+                    Health::Unhealthy(trouble) => (Some(trouble.cause.to_owned()), Some(advice(kind, trouble, Some(&view)))),
+                    Health::Disabled(why) => (Some(why.as_str().to_owned()), remark(kind, &view)),
+                    _ => (None, remark(kind, &view)),
+                };
+                let plugin = serving.catalogue.plugin_of(&kind.group, &kind.kind);
+                let objects = counts.get(kind).copied().unwrap_or(0);
+                Some(KindStatus {
+                    group: kind.group.clone(),
+                    kind: kind.kind.clone(),
+                    version: view.choice.as_ref().map(|choice| choice.resource.version.clone()),
+                    state: Some(view.state.to_owned()),
+                    health: Some(word.to_owned()),
+                    cause,
+                    message,
+                    since: same
+                        .and_then(|known| known.since.clone())
+                        .or_else(|| view.since.and_then(time_of).map(Time))
+                        .or(Some(now.clone())),
+                    objects: Some(i64::try_from(objects).unwrap_or(i64::MAX)),
+                    plugin: plugin.map(|plugin| plugin.description().name.clone()),
+                    plugin_digest: plugin.map(|plugin| format!("sha256:{}", plugin.digest())),
+                })
+            })
+            .collect();
+        if let Some((Health::Unhealthy(trouble), since)) = state.driver.discovery() {
             kinds.push(KindStatus {
-                group: kind.group.clone(),
-                kind: kind.kind.clone(),
-                version: world.resource(&kind).map(|resource| resource.version.clone()),
-                state: Some("Ready".to_owned()),
-                health: Some(health.to_owned()),
-                cause: lane.cause.map(|cause| cause.as_str().to_owned()),
-                message: None,
-                since: Some(same.and_then(|known| known.since.clone()).unwrap_or_else(|| now.clone())),
-                objects: Some(i64::try_from(objects).unwrap_or(i64::MAX)),
-                plugin: plugin.map(|plugin| plugin.description().name.clone()),
-                plugin_digest: plugin.map(|plugin| format!("sha256:{}", plugin.digest())),
-            });
-        }
-        for (kind, plugins) in serving.catalogue.conflicts() {
-            let (group, kind) =
-                kind.split_once('/').map_or((String::new(), kind.clone()), |(group, kind)| (group.to_owned(), kind.to_owned()));
-            let known = stored.kinds.iter().find(|known| known.group == group && known.kind == kind);
-            let same = known.filter(|known| known.state.as_deref() == Some("Conflict"));
-            kinds.push(KindStatus {
-                group,
-                kind,
-                state: Some("Conflict".to_owned()),
+                group: "apiextensions.k8s.io".to_owned(),
+                kind: DISCOVERY.to_owned(),
                 health: Some("Unhealthy".to_owned()),
-                cause: Some("PluginConflict".to_owned()),
+                cause: Some(trouble.cause.to_owned()),
                 message: Some(format!(
-                    "the plugins {} claim this kind, so none of them reads it; switch one off, or narrow it with spec.plugins[].kinds",
-                    plugins.join(" and ")
+                    "definitions of kinds cannot be read, so that kinds that come, change or go are not noticed; those that are watched stay so. Details: {}",
+                    trouble.message
                 )),
-                since: Some(same.and_then(|known| known.since.clone()).unwrap_or_else(|| now.clone())),
+                since: time_of(since).map(Time),
                 ..KindStatus::default()
             });
         }
@@ -161,6 +157,13 @@ impl Supervisor {
         }
         all
     }
+}
+
+/// One kind in the message of a condition.
+fn in_condition(kind: &KindStatus) -> String {
+    let since = kind.since.as_ref().map(|since| format!(" since {}", since.0)).unwrap_or_default();
+    let cause = kind.cause.as_deref().unwrap_or("unknown");
+    format!("{}: {cause}{since}. {}", GroupKind::new(&kind.group, &kind.kind), kind.message.as_deref().unwrap_or_default())
 }
 
 /// A status without what changes by itself: times and counts.
