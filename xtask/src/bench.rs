@@ -14,6 +14,7 @@ use crate::workspace::{Workspace, output, run, step};
 mod budgets;
 mod cluster;
 mod figures;
+mod isolation;
 mod load;
 mod observer;
 mod steps;
@@ -36,12 +37,15 @@ enum What {
     ///
     /// Some 15 minutes, with --quick 5. Everything is taken down at the end.
     Cluster(cluster::ClusterArgs),
+    /// Whether a kind whose conversion webhook is dead makes others wait: the same burst with and without, in turns
+    Isolation(isolation::IsolationArgs),
 }
 
 pub(crate) fn measure(workspace: &Workspace, args: &BenchArgs) -> Result<()> {
     match &args.what {
         What::Offline => offline(workspace),
         What::Cluster(args) => cluster::measure(workspace, args),
+        What::Isolation(args) => isolation::measure(workspace, args),
     }
 }
 

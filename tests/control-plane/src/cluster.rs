@@ -175,6 +175,16 @@ impl ControlPlane {
         self.running().apiserver.as_ref().map_or(Ok(()), Process::resume)
     }
 
+    /// Halts etcd where it is (SIGSTOP): the API server stays, and what it has to ask for is not answered.
+    pub fn pause_etcd(&self) -> Result<()> {
+        self.running().etcd.as_ref().map_or(Ok(()), Process::pause)
+    }
+
+    /// Lets etcd go on after [`ControlPlane::pause_etcd`].
+    pub fn resume_etcd(&self) -> Result<()> {
+        self.running().etcd.as_ref().map_or(Ok(()), Process::resume)
+    }
+
     /// Waits until a question is answered, and until then looks whether the program behind it is still there.
     fn wait_for_answer(&self, name: &str, process: impl Fn(&Running) -> Option<&Process>, question: &[&str]) -> Result<()> {
         wait_until(&format!("{name} in {}", self.place.folder.display()), self.patience, || {

@@ -22,6 +22,10 @@ pub enum Error {
         source: io::Error,
     },
 
+    /// A conversion webhook could not be started.
+    #[error("a conversion webhook could not be started: {0}")]
+    Webhook(String),
+
     /// No program, and no Go to build it with.
     #[error(
         "{program} {version} is missing and cannot be built, because there is no `go` on PATH. Install Go (https://go.dev/dl), or put {program} \

@@ -8,6 +8,7 @@
 //! - [`process`]: a child process with its log; also for the operator under test, which can be killed and whose memory can be read.
 //! - [`cluster`]: the control plane, clients' configurations for users and ServiceAccounts, outages of the API server.
 //! - [`audit`]: what the API server was asked, read from its audit log. It is the judge of "no needless writes": it sees every client.
+//! - [`webhook`]: a conversion webhook that can be stopped, slowed down and made to lie.
 //! - [`pods`]: statuses that a kubelet would write.
 //!
 //! # How many
@@ -33,6 +34,7 @@ pub mod pods;
 mod ports;
 pub mod process;
 mod wait;
+pub mod webhook;
 
 pub use audit::Audit;
 pub use cluster::{ControlPlane, Options};

@@ -196,7 +196,7 @@ pub(crate) fn foreign_pods(stage: &Stage, operator: &Operator, count: usize) -> 
 
 /// How long each object waited, shortest first. Measured from when the API server got the creation to when it had answered the first write
 /// of the AIBOM's status.
-fn create_to_ready(created: &Entries, statuses: &Entries) -> Vec<Duration> {
+pub(crate) fn create_to_ready(created: &Entries, statuses: &Entries) -> Vec<Duration> {
     let written = first_writes(statuses);
     let mut waits: Vec<Duration> = created
         .iter()

@@ -58,6 +58,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::catalogue::Catalogue;
@@ -74,6 +75,9 @@ use world::World;
 
 /// Time for a read.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// For so long our own definitions are waited for: they may be installed together with the controller.
+const DEFINITIONS: Duration = Duration::from_secs(30);
 
 /// Slots of the plugin engine: calls take well under a millisecond, and each slot keeps memory.
 const SLOTS: usize = 4;
@@ -199,6 +203,7 @@ async fn lead(
         let note = format!("k8s-aibom {} looks after the AIBOMs from now on", env!("CARGO_PKG_VERSION"));
         shared.events.tell(Type::Normal, "ControllerStarting", &note, pod.clone());
     }
+    definitions_are_served(&shared.client, &stop).await?;
     let cluster_uid = cluster_uid(&shared.client, &stop).await;
     let _ = shared.cluster_uid.set(cluster_uid);
     let folder = crate::cli::plugin_folder(flags.plugins.clone())?;
@@ -283,6 +288,25 @@ async fn connect(kubeconfig: Option<&Path>, instance: &str) -> anyhow::Result<Cl
 
 fn http_header(text: &str) -> anyhow::Result<::http::HeaderValue> {
     Ok(::http::HeaderValue::from_str(text)?)
+}
+
+/// Waits until our own definitions are served in the version that this process knows.
+///
+/// # Errors
+/// They are not, after a while: another version of them is installed, and this process can do nothing with it.
+async fn definitions_are_served(client: &Client, stop: &CancellationToken) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    loop {
+        match schema::not_served(client).await {
+            Ok(missing) if missing.is_empty() => return Ok(()),
+            Ok(missing) if begun.elapsed() > DEFINITIONS => {
+                anyhow::bail!("{}; install the definitions of version {} of k8s-aibom", missing.join("; "), env!("CARGO_PKG_VERSION"));
+            }
+            Ok(missing) => tracing::warn!(missing = missing.join("; "), "the definitions of k8s-aibom are waited for"),
+            Err(failure) => tracing::warn!(%failure, "the definitions of k8s-aibom cannot be read yet"),
+        }
+        tokio::select! { () = tokio::time::sleep(Duration::from_secs(3)) => {}, () = stop.cancelled() => return Ok(()) }
+    }
 }
 
 /// UID of the namespace that every cluster has, which is as good as one of the cluster. Documents are numbered by it.

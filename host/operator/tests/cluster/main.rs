@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed test may panic anywhere")]
 
 mod configuration;
+mod isolation;
 mod leadership;
 mod lifecycle;
 mod packaging;

@@ -5,7 +5,9 @@ use std::process::Command;
 use aibom_control_plane::binaries::{self, Tool};
 use aibom_control_plane::{ControlPlane, Options};
 
-use crate::stage::{RELEASE, SYSTEM, root};
+use serde_json::json;
+
+use crate::stage::{RELEASE, SOON, SYSTEM, Stage, root};
 
 fn helm(plane: &ControlPlane, args: &[&str]) -> Result<String, String> {
     let folder = plane.folder().join("helm");
@@ -62,4 +64,20 @@ fn values_that_make_no_sense_are_refused_before_anything_is_installed() {
             .unwrap();
         assert!(!output.status.success(), "{wrong} was accepted");
     }
+}
+
+#[test]
+fn b03_definitions_of_another_version_are_named_and_the_operator_ends() {
+    let stage = Stage::new();
+    let name = "aiboms.aibom.k8saibom.dev";
+    let crd = stage.plane.get_json(&["crd", name]).unwrap();
+    let versions = crd["spec"]["versions"].as_array().unwrap();
+    let index = versions.iter().position(|version| version["name"] == "v1beta1").unwrap();
+    let patch = json!([{ "op": "replace", "path": format!("/spec/versions/{index}/served"), "value": false }]).to_string();
+    stage.plane.kubectl(&["patch", "crd", name, "--type=json", "-p", &patch]).unwrap();
+    let operator = stage.operator("aibom-0", &[]);
+    let status = operator.process.wait_exit(SOON).unwrap();
+    let log = operator.process.log_tail(20);
+    assert!(!status.success(), "{log}");
+    assert!(log.contains(&format!("the definition {name} does not serve v1beta1")) && log.contains("install the definitions"), "{log}");
 }

@@ -82,7 +82,7 @@ async fn next(watch: &mut Watch, count: usize) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_of_several_pages_is_followed_by_a_watch_from_its_version() {
+async fn b13_a_list_of_several_pages_is_followed_by_a_watch_from_its_version() {
     let events = [event("ADDED", "d", 8), event("BOOKMARK", "", 9), event("DELETED", "a", 10)];
     let (mut watch, requests) = watch(vec![ok(list(&["a", "b"], 7, "more/1")), ok(list(&["c"], 7, "")), lines(&events)]);
     let expected = ["listing", "listed a", "listed b", "listed c", "synced", "applied d", "deleted a"];
@@ -102,7 +102,7 @@ async fn a_watch_is_opened_again_where_it_ended_and_a_bookmark_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_too_old_is_listed_anew_without_a_failure() {
+async fn b11_what_is_too_old_is_listed_anew_without_a_failure() {
     let gone = format!(r#"{{"type":"ERROR","object":{}}}"#, status(410, "too old resource version"));
     let (mut watch, _) = watch(vec![ok(list(&["a"], 7, "")), lines(&[gone]), ok(list(&["b"], 9, ""))]);
     assert_eq!(next(&mut watch, 6).await, ["listing", "listed a", "synced", "listing", "listed b", "synced"]);
@@ -132,7 +132,7 @@ async fn an_event_that_cannot_be_read_is_told_and_the_next_one_comes_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silent_connection_is_given_up_and_opened_again() {
+async fn b12_a_silent_connection_is_given_up_and_opened_again() {
     let (mut watch, requests) = watch(vec![ok(list(&[], 7, "")), lines(&[]), lines(&[event("ADDED", "a", 8)])]);
     let started = Instant::now();
     assert_eq!(next(&mut watch, 3).await, ["listing", "synced", "applied a"]);

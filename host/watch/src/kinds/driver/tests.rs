@@ -131,6 +131,34 @@ async fn report(mut watch: Watch, signals: Signals<String>, kind: String, run: u
 }
 
 #[tokio::test(start_paused = true)]
+async fn b01_kinds_that_are_not_there_cost_no_request_and_say_nothing() {
+    let cluster = Cluster::default();
+    let mut owner = Owner::new(&cluster);
+    owner.driver.want(demands(&[("widgets", true), ("gadgets", true), ("gizmos", false)]));
+    owner.pass(300).await;
+    let requests = cluster.requests();
+    assert!(requests.len() <= 3, "a list and a watch of definitions, and the watch once more: {requests:?}");
+    assert_eq!((owner.told(), owner.watches.len(), owner.health("widgets")), (Vec::new(), 0, "not registered"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn b14a_two_kinds_of_one_name_in_two_groups_are_two() {
+    let cluster = Cluster::default();
+    cluster.define("widgets", "Widget", &["v2"], "v2", false);
+    let mut owner = Owner::new(&cluster);
+    let mut both = demands(&[("widgets", true)]);
+    let elsewhere = Demand { versions: vec![Resource::new("example.org", "v1", "widgets", "Widget")], allowed: true, rivals: Vec::new() };
+    both.insert("other widgets".to_owned(), elsewhere);
+    owner.driver.want(both);
+    owner.pass(5).await;
+    assert_eq!((owner.health("widgets"), owner.health("other widgets")), ("Unproven", "not registered"));
+    // One that is served in two versions is read in one of them.
+    cluster.define("widgets", "Widget", &["v1", "v2"], "v2", false);
+    owner.pass(5).await;
+    assert_eq!(owner.watches.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn b04_a_kind_that_is_installed_later_removed_and_installed_again_is_watched_each_time() {
     let cluster = Cluster::default();
     let mut owner = Owner::new(&cluster);
@@ -166,7 +194,7 @@ async fn b04_a_kind_that_is_installed_later_removed_and_installed_again_is_watch
 }
 
 #[tokio::test(start_paused = true)]
-async fn b08_a_webhook_that_dies_while_lists_stay_green_is_seen_by_the_next_probe() {
+async fn b07_b08_a_webhook_that_dies_while_lists_stay_green_is_seen_by_the_next_probe() {
     let cluster = Cluster::default();
     // Objects are stored in a version that the reader does not know.
     let mut owner = Owner::well(&cluster, &["v0", "v1", "v2"], "v0").await;
