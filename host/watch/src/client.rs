@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use futures_util::io::AsyncBufRead;
+use futures_util::io::{AsyncBufRead, AsyncBufReadExt as _};
 use http::Request;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -109,8 +109,30 @@ impl Client {
         Meta::of(&text).map_err(|error| Failure::new(Cause::Decode, error.to_string()))
     }
 
-    pub(crate) async fn list_text(&self, path: &str, accept: Accept) -> Result<String, Failure> {
-        self.text(request(path, accept.header(true))?).await
+    /// The text of a list; none when it has more bytes than `most`, which are then not read.
+    pub(crate) async fn list_text(&self, path: &str, accept: Accept, most: usize) -> Result<Option<String>, Failure> {
+        let request = request(path, accept.header(true))?;
+        let read = async {
+            let mut body: Lines = Box::pin(self.client.request_stream(request).await?);
+            let mut bytes = Vec::new();
+            loop {
+                let part = body.fill_buf().await.map_err(|error| Failure::new(Cause::Network, format!("an answer broke off: {error}")))?;
+                if part.is_empty() {
+                    break;
+                }
+                if bytes.len() + part.len() > most {
+                    return Ok(None);
+                }
+                bytes.extend_from_slice(part);
+                let used = part.len();
+                body.consume_unpin(used);
+            }
+            String::from_utf8(bytes).map(Some).map_err(|error| Failure::new(Cause::Decode, error.to_string()))
+        };
+        match tokio::time::timeout(self.timeout, read).await {
+            Ok(read) => read,
+            Err(_) => Err(no_answer(self.timeout)),
+        }
     }
 
     async fn text(&self, request: Request<Vec<u8>>) -> Result<String, Failure> {
@@ -130,8 +152,12 @@ impl Client {
 pub async fn bounded<T>(time: Duration, call: impl Future<Output = kube::Result<T>>) -> Result<T, Failure> {
     match tokio::time::timeout(time, call).await {
         Ok(answer) => answer.map_err(Failure::from),
-        Err(_) => Err(Failure::new(Cause::Timeout, format!("no answer within {:.1} s", time.as_secs_f64()))),
+        Err(_) => Err(no_answer(time)),
     }
+}
+
+fn no_answer(time: Duration) -> Failure {
+    Failure::new(Cause::Timeout, format!("no answer within {:.1} s", time.as_secs_f64()))
 }
 
 fn request(path: &str, accept: &str) -> Result<Request<Vec<u8>>, Failure> {

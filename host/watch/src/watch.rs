@@ -18,6 +18,10 @@ use crate::resource::{Resource, Scope, escaped};
 /// Bytes of one event at most. An object of etcd has 1.5 MiB.
 const MAX_LINE: usize = 16 << 20;
 
+/// Bytes of one page of a list at most, unless it has one object only. Whoever may create objects may make each of them as large as etcd
+/// takes, and a page of 250 such would be most of a gigabyte.
+const MAX_PAGE: usize = 4 << 20;
+
 /// A stream that ended sooner than this without an event counts as one that failed, so that a server that closes every watch at once is
 /// not asked without pause.
 const TOO_SHORT: Duration = Duration::from_secs(1);
@@ -31,7 +35,7 @@ pub struct Settings {
     pub labels: Option<String>,
     /// Selector of fields, in the form of the API.
     pub fields: Option<String>,
-    /// Objects of one page of a list.
+    /// Objects of one page of a list at most. Of large ones fewer are asked for at a time.
     pub page: u32,
     /// How long the server keeps a watch open.
     pub life: Duration,
@@ -85,6 +89,8 @@ pub struct Watch {
     settings: Settings,
     backoff: Backoff,
     wait: Option<Instant>,
+    /// Objects that the next page is asked for.
+    page: u32,
     state: State,
 }
 
@@ -93,8 +99,8 @@ enum State {
     Start,
     /// Within a list.
     List { page: VecDeque<Box<RawValue>>, next: Next },
-    /// A page is on its way. The request is kept, so that whoever gives up waiting does not make it anew.
-    Page(Pending<String>),
+    /// The page with this token is on its way. The request is kept, so that whoever gives up waiting does not make it anew.
+    Page { text: Pending<Option<String>>, token: Option<String> },
     /// Between two streams.
     Listed { version: String },
     /// A stream is being opened.
@@ -111,7 +117,7 @@ impl std::fmt::Debug for State {
         f.write_str(match self {
             Self::Start => "Start",
             Self::List { .. } => "List",
-            Self::Page(_) => "Page",
+            Self::Page { .. } => "Page",
             Self::Opening { .. } => "Opening",
             Self::Listed { .. } => "Listed",
             Self::Stream { .. } => "Stream",
@@ -164,7 +170,8 @@ impl Watch {
     pub fn new(client: Client, resource: Resource, scope: &Scope, settings: Settings) -> Self {
         let path = resource.path(scope);
         let backoff = Backoff::new(settings.backoff.0, settings.backoff.1);
-        Self { client, resource, path, settings, backoff, wait: None, state: State::Start }
+        let page = settings.page.max(1);
+        Self { client, resource, path, settings, backoff, wait: None, page, state: State::Start }
     }
 
     /// What is watched.
@@ -213,15 +220,29 @@ impl Watch {
             }
             State::List { page, .. } if !page.is_empty() => Ok(page.pop_front().map(|item| typed(item, &self.resource))),
             State::List { next: Next::Page(token), .. } => {
-                let path = list_path(&self.path, &self.settings, token.as_deref());
+                let path = list_path(&self.path, &self.settings, self.page, token.as_deref());
                 let (client, accept) = (self.client.clone(), self.settings.accept);
-                self.state = State::Page(Box::pin(async move { client.list_text(&path, accept).await }));
+                let most = if self.page > 1 { MAX_PAGE } else { MAX_LINE };
+                let text = Box::pin(async move { client.list_text(&path, accept, most).await });
+                self.state = State::Page { text, token: token.take() };
                 Ok(None)
             }
-            State::Page(text) => {
-                let read = text.await.and_then(|text| read_page(&text, &self.resource));
+            State::Page { text, token } => {
+                let read = match text.await {
+                    Ok(Some(text)) => read_page(&text, &self.resource).map(|read| (read, text.len())),
+                    Ok(None) if self.page > 1 => {
+                        self.page = (self.page / 4).max(1);
+                        self.state = State::List { page: VecDeque::new(), next: Next::Page(token.take()) };
+                        return Ok(None);
+                    }
+                    Ok(None) => Err(Failure::new(Cause::TooLarge, format!("an object of a list has more than {} MiB", MAX_LINE >> 20))),
+                    Err(failure) => Err(failure),
+                };
                 match read {
-                    Ok((page, next)) => {
+                    Ok(((page, next), size)) => {
+                        if size < MAX_PAGE / 4 {
+                            self.page = self.page.saturating_mul(2).min(self.settings.page.max(1));
+                        }
                         self.state = State::List { page, next };
                         Ok(None)
                     }
@@ -303,8 +324,8 @@ impl Watch {
     }
 }
 
-fn list_path(path: &str, settings: &Settings, token: Option<&str>) -> String {
-    let mut query = format!("{path}?limit={}", settings.page);
+fn list_path(path: &str, settings: &Settings, page: u32, token: Option<&str>) -> String {
+    let mut query = format!("{path}?limit={page}");
     selectors(&mut query, settings);
     if let Some(token) = token {
         query.push_str("&continue=");

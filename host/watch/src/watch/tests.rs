@@ -181,3 +181,24 @@ async fn nothing_is_lost_when_waiting_for_an_event_is_given_up() {
     }
     assert_eq!(all, ["listing", "synced", "applied a", "applied b"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_large_objects_is_given_up_and_fewer_of_them_are_asked_for() {
+    let large = |name: &str| format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"1"}},"spec":"{}"}}"#, "x".repeat(3 << 20));
+    let page = |items: &[String], token: &str| {
+        ok(format!(r#"{{"kind":"WidgetList","metadata":{{"resourceVersion":"7","continue":"{token}"}},"items":[{}]}}"#, items.join(",")))
+    };
+    let both = page(&[large("b"), large("c")], "");
+    let (mut watch, requests) =
+        watch(vec![page(&[large("a")], "one"), both, page(&[large("b")], "two"), page(&[large("c")], "three"), ok(list(&["d"], 7, ""))]);
+    assert_eq!(next(&mut watch, 6).await, ["listing", "listed a", "listed b", "listed c", "listed d", "synced"]);
+    let limits: Vec<String> = requests.lock().unwrap().iter().map(|request| request.split_once("limit=").unwrap().1.to_owned()).collect();
+    assert_eq!(limits, ["2", "2&continue=one", "1&continue=one", "1&continue=two", "1&continue=three"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_no_store_takes_is_a_failure_of_its_list() {
+    let giant = format!(r#"{{"metadata":{{"resourceVersion":"7"}},"items":[{{"spec":"{}"}}]}}"#, "x".repeat(17 << 20));
+    let (mut watch, _) = watch(vec![ok(giant.clone()), ok(giant), ok(list(&["a"], 7, ""))]);
+    assert_eq!(next(&mut watch, 5).await, ["listing", "failed TooLarge", "listing", "listed a", "synced"]);
+}
