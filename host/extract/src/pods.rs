@@ -13,8 +13,9 @@ use crate::Subject;
 use crate::budget::Budget;
 use crate::env::Env;
 
-/// Most containers of one object that are read.
-const MAX_CONTAINERS: usize = 2_000;
+/// Most containers of one object that are read. A node runs some hundred pods, and the largest object known has 60 containers; what each
+/// of them becomes takes some 10 KB while it is written.
+const MAX_CONTAINERS: usize = 500;
 
 /// The image of a container as written, but for a user or password in front of the registry.
 #[derive(Clone, Debug)]
@@ -208,7 +209,7 @@ pub(crate) fn containers<'a>(subject: &Subject<'a>, budget: &Budget, problems: &
                 let restarts = initial == ContainerClass::Init && item.text_of("restartPolicy") == Some("Always");
                 let class = if restarts { ContainerClass::Sidecar } else { initial };
                 let env = shared.env(Some(template), problems);
-                out.push(written(item, env, class, pod, template, problems));
+                out.push(written(item, env, class, pod, template, budget, problems));
             }
         }
     }
@@ -220,7 +221,7 @@ pub(crate) fn containers<'a>(subject: &Subject<'a>, budget: &Budget, problems: &
         let template = pods.get(container.template.as_str());
         let env = shared.env(template.map(|(_, template)| *template), problems);
         let duty = duties.get(container.template.as_str()).copied().unwrap_or_default();
-        out.push(reported(subject, container, env, duty, template.map(|(pod, _)| *pod), problems));
+        out.push(reported(subject, container, env, duty, template.map(|(pod, _)| *pod), budget, problems));
     }
     if let Some((at, more)) = left_out {
         let message = format!("the object has more than {MAX_CONTAINERS} containers; {more} from this one on are not read");
@@ -240,6 +241,7 @@ fn written<'a>(
     class: ContainerClass,
     pod: Place<'a>,
     template: &PodTemplate,
+    budget: &Budget,
     problems: &mut Vec<Problem>,
 ) -> Container<'a> {
     if let Some(list) = item.get("env") {
@@ -264,9 +266,9 @@ fn written<'a>(
         duty: template.duty,
         at: item.at(),
         image,
-        command: list(item.get("command"), "command", problems),
-        args: list(item.get("args"), "args", problems),
-        hook: list(hook, "command", problems),
+        command: list(item.get("command"), "command", budget, problems),
+        args: list(item.get("args"), "args", budget, problems),
+        hook: list(hook, "command", budget, problems),
         env,
         mounts: item.get("volumeMounts"),
         resources: item.get("resources"),
@@ -281,6 +283,7 @@ fn reported<'a>(
     mut env: Env,
     duty: Duty,
     pod: Option<Place<'a>>,
+    budget: &Budget,
     problems: &mut Vec<Problem>,
 ) -> Container<'a> {
     for at in &container.env {
@@ -310,8 +313,8 @@ fn reported<'a>(
         duty,
         at: image.as_ref().map(|image| image.at.clone()).or_else(|| place_of(container).cloned()).unwrap_or_default(),
         image,
-        command: list(at(&container.command), "command", problems),
-        args: container.args.iter().flat_map(|at| list(resolve(subject, at), "args", problems)).collect(),
+        command: list(at(&container.command), "command", budget, problems),
+        args: container.args.iter().flat_map(|at| list(resolve(subject, at), "args", budget, problems)).collect(),
         hook: Vec::new(),
         env,
         mounts: at(&container.volume_mounts),
@@ -322,7 +325,7 @@ fn reported<'a>(
 }
 
 /// The texts of a list. Anything else is a problem.
-fn list(place: Option<Place<'_>>, what: &str, problems: &mut Vec<Problem>) -> Vec<(String, Locator)> {
+fn list(place: Option<Place<'_>>, what: &str, budget: &Budget, problems: &mut Vec<Problem>) -> Vec<(String, Locator)> {
     let Some(place) = place else { return Vec::new() };
     if place.tree.kind(place.node) != Kind::Array {
         problems.push(Problem { at: place.at(), message: format!("{what} is not a list and is not read") });
@@ -330,6 +333,9 @@ fn list(place: Option<Place<'_>>, what: &str, problems: &mut Vec<Problem>) -> Ve
     }
     let mut out = Vec::new();
     for item in place.items() {
+        if !budget.admits_word() {
+            continue;
+        }
         match item.scalar() {
             Some(text) => {
                 if item.text().is_none() {

@@ -9,6 +9,7 @@ use aibom_facts::tree::Visibility;
 use super::*;
 
 mod causes;
+mod limits;
 mod states;
 #[path = "structured/tests.rs"]
 mod structured;
