@@ -171,6 +171,7 @@ impl Reason {
             "field" => Self::Field,
             "template" | "placeholder" => Self::Template,
             "undefined-variable" => Self::UndefinedVariable,
+            "too-long" => Self::NotAModel,
             _ => Self::Unresolved,
         }
     }

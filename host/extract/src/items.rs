@@ -13,7 +13,7 @@ use crate::explain::{Considered, Reason};
 use crate::merge::{Draft, confidence, is_location};
 use crate::reading::{ModelClaim, claim as new_claim};
 use crate::rules::Rules;
-use crate::said::is_template;
+use crate::said::{TOO_LONG, is_template};
 use crate::storage::Mounts;
 
 /// Property of a model: a name that it is served under.
@@ -204,7 +204,7 @@ fn model(draft: &mut Draft<'_>, item: &Item, catalogue: bool) -> Option<Key> {
     } else if catalogue && !text.contains("://") && !text.starts_with('/') {
         // The hub's rules still say what is a placeholder.
         match ModelReference::parse(text) {
-            Err(NotAModel::Unexpanded | NotAModel::Placeholder) => Err(NotAModel::Placeholder),
+            Err(error @ (NotAModel::Unexpanded | NotAModel::Placeholder | NotAModel::TooLong)) => Err(error),
             _ => ModelReference::catalogue_name(text).map(plain),
         }
     } else {
@@ -212,12 +212,12 @@ fn model(draft: &mut Draft<'_>, item: &Item, catalogue: bool) -> Option<Key> {
     };
     let parsed = match parsed {
         Ok(parsed) => parsed,
-        Err(NotAModel::Unexpanded | NotAModel::Placeholder) => {
+        Err(error @ (NotAModel::Unexpanded | NotAModel::Placeholder | NotAModel::TooLong)) => {
             let at = item.name.at.first()?.clone();
             draft.inventory.unresolved.insert(Unresolved {
                 what: role_word(role).to_owned(),
                 at,
-                why: "template".to_owned(),
+                why: if error == NotAModel::TooLong { TOO_LONG } else { "template" }.to_owned(),
                 reference: String::new(),
             });
             return None;

@@ -54,6 +54,9 @@ impl Kind {
 const RUN: &str = "run.";
 const DATASET: &str = "dataset.";
 
+/// Why a value is unresolved that is longer than any name.
+pub(crate) const TOO_LONG: &str = "too-long";
+
 /// Most values of one use in one container.
 const MAX_VALUES: usize = 1000;
 
@@ -532,6 +535,11 @@ impl Reader<'_> {
             }
             Err(NotAModel::Unexpanded | NotAModel::Placeholder) => {
                 fail(Unknown { why: "template", at: place, reference: String::new() });
+                None
+            }
+            // Something is named there, even though no catalogue has room for such a name.
+            Err(NotAModel::TooLong) => {
+                fail(Unknown { why: TOO_LONG, at: place, reference: String::new() });
                 None
             }
             Err(_) => {

@@ -181,6 +181,7 @@ fn every_word_of_unresolved_facts_has_a_reason_beside_it() {
         ("placeholder", Reason::Template),
         ("undefined-variable", Reason::UndefinedVariable),
         ("config-file", Reason::Unresolved),
+        ("too-long", Reason::NotAModel),
     ] {
         assert_eq!(Reason::of_unresolved(why), reason);
     }

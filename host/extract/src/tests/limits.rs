@@ -29,3 +29,17 @@ fn of_a_command_line_of_a_hundred_thousand_words_the_first_are_read_and_a_proble
     assert_eq!(names(&found), ["main acme/quill-7b"]);
     assert_eq!(problems(&found), ["the containers have more than 20000 words of commands and arguments together; 80002 are not read at "]);
 }
+
+#[test]
+fn a_model_whose_name_is_longer_than_any_is_unresolved_and_not_forgotten() {
+    let long = "q".repeat(600_000);
+    let found = pod(&[&format!("{{name: a, image: 'vllm/vllm-openai:v1', args: [--model, acme/{long}]}}")]);
+    assert!(found.models.is_empty());
+    assert_eq!(unresolved(&found), [format!("model too-long {BASE}/args/1 ")]);
+
+    // The same in a field that a scraper names; the scraper's text is cut, and what is left is too long all the same.
+    let yaml = format!("apiVersion: example.com/v1\nkind: Engine\nmetadata: {{name: e}}\nspec: {{model: acme/{long}}}\n");
+    let text = format!("acme/{}…", "q".repeat(1_018));
+    let report = Report { items: vec![item(ItemClass::Model, &text, Basis::Derived, "/spec/model")], ..Report::default() };
+    assert_eq!(unresolved(&read(&yaml, &report)), ["model too-long /spec/model "]);
+}
