@@ -50,18 +50,28 @@ static RELOAD: OnceLock<Reload> = OnceLock::new();
 
 /// Logs to standard error from now on, in lines of JSON or of text, at a level that may change later.
 pub fn init_operator(level: &str, json: bool) {
+    let (subscriber, reload) = operator_subscriber(level, json, io::stderr, io::stderr().is_terminal());
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    let _ = RELOAD.set(reload);
+}
+
+/// What writes the operator's log, and what changes its level.
+fn operator_subscriber<W>(level: &str, json: bool, writer: W, colours: bool) -> (impl Subscriber + Send + Sync, Reload)
+where
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
     let (filter, handle) = reload::Layer::new(levels(level));
-    let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(!json && io::stderr().is_terminal());
+    let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(!json && colours);
     let layer: Box<dyn Layer<_> + Send + Sync> = if json {
         // Each value goes through the filter that all other output goes through before it becomes a member.
         Box::new(layer.event_format(JsonLine).fmt_fields(debug_fn(write).delimited(" ")))
     } else {
         Box::new(layer.fmt_fields(debug_fn(write).delimited(" ")))
     };
-    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(filter).with(layer));
-    let _ = RELOAD.set(Box::new(move |level| {
+    let reload: Reload = Box::new(move |level| {
         let _ = handle.modify(|filter| *filter = levels(level));
-    }));
+    });
+    (tracing_subscriber::registry().with(filter).with(layer), reload)
 }
 
 /// Changes the level of a log that [`init_operator`] began. `RUST_LOG` stays above it.
@@ -130,4 +140,36 @@ impl Visit for Fields {
 fn write(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
     let value = printable(&format!("{value:?}"));
     if field.name() == "message" { write!(writer, "{value}") } else { write!(writer, "{}={value}", field.name()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn the_level_of_a_log_changes_while_it_is_written_in_either_form() {
+        for json in [false, true] {
+            let written = Arc::new(Mutex::new(Vec::new()));
+            let (subscriber, reload) = operator_subscriber("info", json, Arc::clone(&written), false);
+            tracing::subscriber::with_default(subscriber, || {
+                tracing::debug!("first");
+                tracing::info!("second");
+                reload("debug");
+                tracing::debug!(workload = "demo/chat", "third");
+                reload("warn");
+                tracing::info!("fourth");
+                tracing::warn!("fifth");
+            });
+            let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+            let told = |word: &str| text.contains(word);
+            assert_eq!(["first", "second", "third", "fourth", "fifth"].map(told), [false, true, true, false, true], "{text}");
+            if json {
+                let line: serde_json::Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
+                assert_eq!((&line["level"], &line["workload"]), (&"debug".into(), &"demo/chat".into()));
+            } else {
+                assert!(text.lines().nth(1).unwrap().contains("DEBUG"), "{text}");
+            }
+        }
+    }
 }

@@ -65,6 +65,21 @@ pub enum Plan {
     Refused(Stored),
 }
 
+impl Plan {
+    /// Word for the log.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Without(proof, _) => proof.as_str(),
+            Self::Keep(why) => why,
+            Self::Wait => "wait",
+            Self::Read { .. } => "read",
+            Self::Document(_) => "document",
+            Self::Failed { .. } => "failed",
+            Self::Refused(_) => "name_taken",
+        }
+    }
+}
+
 /// What a document is made of.
 #[derive(Debug)]
 pub struct Subject {

@@ -118,6 +118,7 @@ fn api_version(plugin: &Plugin, kind: &GroupKind) -> Arc<str> {
     let known = plugin.description().kinds.iter().find(|known| known.group == kind.group && known.kind == kind.kind);
     let version = known.and_then(|known| known.versions.first()).map_or("", String::as_str);
     Arc::from(if kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group) })
+    tracing::debug!(%reference, plugin = reader, is_ai = matches!(outcome, Ok(Some(_))), "an object was read");
 }
 
 /// The facts of an object; none when it has nothing to do with AI.

@@ -74,6 +74,7 @@ async fn look(shared: &Shared, key: &Key) -> Result<Option<Duration>, Trouble> {
             outcome(proof.as_str());
             if let Some(stored) = stored {
                 let name = object_name(&key.kind.group, &key.kind.kind, &key.name);
+    tracing::debug!(workload = %key, plan = planned.word(), "a workload is looked at");
                 delete(shared, key, &name, &stored, proof).await?;
             }
         }
