@@ -81,7 +81,12 @@ impl Configuration {
         let stored = object.pointer("/status/effectiveConfiguration").and_then(|value| serde_json::from_value(value.clone()).ok());
         if let Some(stored) = stored {
             self.effective = Effective::restore(&stored);
-            self.state = Phase::Valid;
+            let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+            let on_defaults = conditions.into_iter().flatten().any(|condition| {
+                let is = |field: &str, word: &str| condition.get(field).and_then(Value::as_str) == Some(word);
+                is("type", ConfigCondition::Degraded.as_str()) && is("reason", ConfigReason::RunningOnDefaults.as_str())
+            });
+            self.state = if on_defaults { Phase::Invalid } else { Phase::Valid };
         }
     }
 
@@ -113,7 +118,9 @@ impl Configuration {
         let check = |changes: &aibom_api::config::RuntimeChanges| super::serving::rules(changes, &[]).map(drop);
         let context = Context { known_kinds: Some(known), check_runtimes: Some(&check) };
         let had_good = matches!(before.0, Phase::Valid | Phase::LastKnownGood);
-        let loaded = load_object(&object, &context, had_good.then_some(&self.effective));
+        // Section by section: also of one that was never valid as a whole some were, and the others are in their defaults.
+        let had_any = had_good || before.0 == Phase::Invalid;
+        let loaded = load_object(&object, &context, had_any.then_some(&self.effective));
         self.effective = loaded.effective.clone();
         self.state = match (loaded.is_valid(), had_good) {
             (true, _) => Phase::Valid,
@@ -236,6 +243,44 @@ mod tests {
 
     #[test]
     fn conditions_name_what_is_wrong_and_what_is_not_served() {
+    #[test]
+    fn what_an_earlier_run_left_is_a_good_state_only_when_it_was_one() {
+        let known = BTreeSet::new();
+        let bad = json!({ "bomGeneration": { "inlineThresholdBytes": 1 }, "logging": { "level": "debug" } });
+        let left = |reason: &str, threshold: i64| {
+            let mut left = object(&bad);
+            left["status"] = json!({
+                "effectiveConfiguration": { "bomGeneration": { "inlineThresholdBytes": threshold } },
+                "conditions": [{ "type": "Degraded", "status": "True", "reason": reason }],
+            });
+            left
+        };
+        for (reason, threshold) in [("RunningOnDefaults", 262_144), ("RunningOnLastKnownGood", 2048), ("ConfigLoaded", 2048)] {
+            let mut configuration = Configuration::default();
+            configuration.restore(&left(reason, threshold));
+            let (told, _) = configuration.put(Some(left(reason, threshold)), &known);
+            let degraded = &configuration.conditions(&[])[1];
+            let expected = if reason == "RunningOnDefaults" { reason } else { "RunningOnLastKnownGood" };
+            assert_eq!((degraded.reason, configuration.effective().documents.inline_threshold_bytes), (expected, threshold));
+            // A restart with what was wrong before is no news; that it went wrong meanwhile is.
+            assert_eq!(told.is_empty(), reason == "RunningOnDefaults", "{reason}: {told:?}");
+        }
+        // Without anything left behind there was no good state.
+        let mut configuration = Configuration::default();
+        configuration.put(Some(object(&bad)), &known);
+        assert_eq!(configuration.conditions(&[])[1].reason, "RunningOnDefaults");
+    }
+
+    #[test]
+    fn a_section_that_was_right_while_others_were_wrong_keeps_that_state() {
+        let known = BTreeSet::new();
+        let mut configuration = Configuration::default();
+        let wrong = json!({ "inlineThresholdBytes": 1 });
+        configuration.put(Some(object(&json!({ "bomGeneration": wrong, "logging": { "level": "debug" } }))), &known);
+        configuration.put(Some(object(&json!({ "bomGeneration": wrong, "logging": { "level": "loud" } }))), &known);
+        assert_eq!(configuration.effective().logging.level.as_str(), "debug");
+    }
+
         let known = BTreeSet::new();
         let mut configuration = Configuration::default();
         configuration.put(Some(object(&json!({ "discovery": { "workloadKinds": ["apps/Nothing"] } }))), &known);
