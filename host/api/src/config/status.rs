@@ -49,7 +49,7 @@ pub struct KindStatus {
     /// Version that is read, where the kind is served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// State of the kind in the cluster, such as Ready, Unservable or Removed.
+    /// State of the kind in the cluster, such as Ready, Absent, Unservable or Removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Whether its objects can be read: Healthy, Unhealthy, or Unproven while there are none.
@@ -64,7 +64,7 @@ pub struct KindStatus {
     /// Since when state and health are what they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
-    /// Number of objects at the last change of this entry.
+    /// Number of objects, not older than some minutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<i64>,
     /// Name of the plugin that reads it.
@@ -84,7 +84,7 @@ pub struct PluginStatus {
     /// Where it comes from, such as BuiltIn or ConfigMap/name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Whether it serves, is switched off, or was rejected.
+    /// Whether it serves, is switched off, was rejected, or is configured and not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Version that it gives itself.

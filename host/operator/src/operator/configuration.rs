@@ -76,16 +76,17 @@ impl Configuration {
         self.object.as_ref()?.get("status")
     }
 
-    /// What an earlier run left in the status is the last good state of this one.
+    /// What an earlier run left in the status is the last good state of this one: unless it ran on defaults, of which none was ever
+    /// good.
     pub fn restore(&mut self, object: &Value) {
         let stored = object.pointer("/status/effectiveConfiguration").and_then(|value| serde_json::from_value(value.clone()).ok());
         if let Some(stored) = stored {
-            self.effective = Effective::restore(&stored);
             let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
             let on_defaults = conditions.into_iter().flatten().any(|condition| {
                 let is = |field: &str, word: &str| condition.get(field).and_then(Value::as_str) == Some(word);
                 is("type", ConfigCondition::Degraded.as_str()) && is("reason", ConfigReason::RunningOnDefaults.as_str())
             });
+            self.effective = Effective::restore(&stored);
             self.state = if on_defaults { Phase::Invalid } else { Phase::Valid };
         }
     }
@@ -158,8 +159,8 @@ impl Configuration {
         }
     }
 
-    /// Conditions of the object.
-    pub fn conditions(&self, unhealthy: &[String]) -> Vec<Wanted> {
+    /// Conditions of the object: kinds that are not healthy, and what is configured rightly and has no effect, go into them.
+    pub fn conditions(&self, unhealthy: &[String], idle: &[String]) -> Vec<Wanted> {
         let generation = self.generation();
         let wanted = |type_: ConfigCondition, status, reason: ConfigReason, message: String| Wanted {
             type_: type_.as_str(),
@@ -169,7 +170,8 @@ impl Configuration {
             observed_generation: generation,
         };
         let Some(loaded) = &self.loaded else { return Vec::new() };
-        let unsupported = joined(&loaded.unsupported);
+        let unsupported: Vec<String> = loaded.unsupported.iter().map(ToString::to_string).chain(idle.iter().cloned()).collect();
+        let unsupported = unsupported.join("; ");
         let ready = if loaded.is_valid() {
             let message = if unsupported.is_empty() {
                 "the configuration is in force".to_owned()
@@ -242,8 +244,6 @@ mod tests {
     }
 
     #[test]
-    fn conditions_name_what_is_wrong_and_what_is_not_served() {
-    #[test]
     fn what_an_earlier_run_left_is_a_good_state_only_when_it_was_one() {
         let known = BTreeSet::new();
         let bad = json!({ "bomGeneration": { "inlineThresholdBytes": 1 }, "logging": { "level": "debug" } });
@@ -259,7 +259,7 @@ mod tests {
             let mut configuration = Configuration::default();
             configuration.restore(&left(reason, threshold));
             let (told, _) = configuration.put(Some(left(reason, threshold)), &known);
-            let degraded = &configuration.conditions(&[])[1];
+            let degraded = &configuration.conditions(&[], &[])[1];
             let expected = if reason == "RunningOnDefaults" { reason } else { "RunningOnLastKnownGood" };
             assert_eq!((degraded.reason, configuration.effective().documents.inline_threshold_bytes), (expected, threshold));
             // A restart with what was wrong before is no news; that it went wrong meanwhile is.
@@ -268,7 +268,7 @@ mod tests {
         // Without anything left behind there was no good state.
         let mut configuration = Configuration::default();
         configuration.put(Some(object(&bad)), &known);
-        assert_eq!(configuration.conditions(&[])[1].reason, "RunningOnDefaults");
+        assert_eq!(configuration.conditions(&[], &[])[1].reason, "RunningOnDefaults");
     }
 
     #[test]
@@ -281,19 +281,21 @@ mod tests {
         assert_eq!(configuration.effective().logging.level.as_str(), "debug");
     }
 
+    #[test]
+    fn conditions_name_what_is_wrong_and_what_is_not_served() {
         let known = BTreeSet::new();
         let mut configuration = Configuration::default();
         configuration.put(Some(object(&json!({ "discovery": { "workloadKinds": ["apps/Nothing"] } }))), &known);
-        let conditions = configuration.conditions(&[]);
+        let conditions = configuration.conditions(&[], &[]);
         assert_eq!((conditions[0].status, conditions[0].reason), (Some(false), "ConfigInvalid"));
         assert!(conditions[0].message.contains("spec.discovery.workloadKinds"), "{}", conditions[0].message);
         assert_eq!((conditions[1].status, conditions[1].reason), (Some(true), "RunningOnDefaults"));
         let sink = json!({ "name": "siem", "type": "Webhook", "webhook": { "endpoint": "https://bom.example.org/in" } });
         configuration.put(Some(object(&json!({ "sinks": [sink] }))), &known);
-        let conditions = configuration.conditions(&["Widget: Conversion".to_owned()]);
+        let conditions = configuration.conditions(&["Widget: Conversion".to_owned()], &[]);
         assert!(conditions[0].status == Some(true) && conditions[0].message.contains("siem"), "{}", conditions[0].message);
         assert_eq!(conditions[1].reason, "ThirdPartyWatchUnhealthy");
         configuration.set_missing_fields(vec!["spec.plugins".to_owned()]);
-        assert_eq!(configuration.conditions(&[])[1].reason, "SchemaPredatesController");
+        assert_eq!(configuration.conditions(&[], &[])[1].reason, "SchemaPredatesController");
     }
 }

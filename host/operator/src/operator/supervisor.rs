@@ -77,6 +77,8 @@ struct State {
     tell_at: Option<Instant>,
     /// Our own definitions have changed, and are compared then.
     compare_at: Option<Instant>,
+    /// When counts of objects were written last.
+    counted_at: Instant,
 }
 
 impl Supervisor {
@@ -94,6 +96,7 @@ impl Supervisor {
             written: None,
             tell_at: None,
             compare_at: None,
+            counted_at: Instant::now(),
         };
         let client = || self.shared.client.clone();
         let quick = (Duration::from_secs(1), Duration::from_mins(1));
@@ -448,6 +451,7 @@ struct Listed {
 
 impl State {
     fn tell_soon(&mut self) {
-        self.tell_at.get_or_insert_with(|| Instant::now() + TOGETHER);
+        let soon = Instant::now() + TOGETHER;
+        self.tell_at = Some(self.tell_at.map_or(soon, |at| at.min(soon)));
     }
 }

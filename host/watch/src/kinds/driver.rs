@@ -225,6 +225,11 @@ impl<K: Clone + Ord + fmt::Display + Send + 'static> Driver<K> {
         self.slots.get(kind)?.name.clone()
     }
 
+    /// Whether the definition of a kind was looked for and is not there.
+    pub fn is_absent(&self, kind: &K) -> bool {
+        self.slots.get(kind).is_some_and(|slot| slot.machine.is_absent())
+    }
+
     /// How the discovery as a whole is, and since when.
     pub fn discovery(&self) -> Option<(Health, SystemTime)> {
         self.discovery.view()

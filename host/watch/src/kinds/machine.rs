@@ -300,6 +300,11 @@ impl Machine {
         matches!(self.reading, Some(Reading::Found(_)))
     }
 
+    /// Whether its definition was looked for and is not there.
+    pub(super) fn is_absent(&self) -> bool {
+        matches!(self.reading, Some(Reading::Absent))
+    }
+
     /// Whether anybody claims it.
     pub(super) fn is_wanted(&self) -> bool {
         self.demand.is_some()
