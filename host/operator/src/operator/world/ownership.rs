@@ -47,29 +47,24 @@ impl Ownership {
         self.objects.get(uid).map(|object| &object.key)
     }
 
+    /// An object and those above it, as far as they are known. Without an end in a circle.
+    fn upwards(&self, uid: &str) -> impl Iterator<Item = &Object> {
+        let above = |object: &&Object| object.owner.as_ref().and_then(|owner| self.objects.get(owner));
+        std::iter::successors(self.objects.get(uid), above)
+    }
+
     /// The topmost object above this one, itself included. None for an object that is not known. A circle has no top, and neither has
     /// a chain that is too long: such an object is its own root.
     pub fn root_of(&self, uid: &str) -> Option<&Key> {
-        let own = self.objects.get(uid)?;
-        let mut current = own;
-        for _ in 0..=MAX_HOPS {
-            match current.owner.as_ref().and_then(|owner| self.objects.get(owner)) {
-                Some(owner) => current = owner,
-                None => return Some(&current.key),
-            }
-        }
-        Some(&own.key)
+        let mut chain = self.upwards(uid);
+        let own = chain.next()?;
+        let top = chain.by_ref().take(MAX_HOPS).last().unwrap_or(own);
+        Some(if chain.next().is_none() { &top.key } else { &own.key })
     }
 
     /// An object and those above it, as far as they are known. Ends in a circle, and after so many hops.
     pub fn chain(&self, uid: &str) -> Vec<&Key> {
-        let mut chain = Vec::new();
-        let mut next = self.objects.get(uid);
-        while let Some(object) = next.filter(|_| chain.len() <= MAX_HOPS) {
-            chain.push(&object.key);
-            next = object.owner.as_ref().and_then(|owner| self.objects.get(owner));
-        }
-        chain
+        self.upwards(uid).take(MAX_HOPS + 1).map(|object| &object.key).collect()
     }
 
     /// UIDs of an object and of all that it owns, directly and through others.
