@@ -3,7 +3,7 @@
 //! What is compared leaves out what says nothing about the workload: when it was written, by which versions of the tools, at which
 //! generation. So an upgrade of the controller or a scaled workload writes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aibom_api::aibom::{
     Aibom, AibomSpec, AibomStatus, BOM_FORMAT, BomDocument, InlineDocument, ModelSummary, RuntimeSummary, Summary, WorkloadRef,
@@ -126,7 +126,7 @@ pub fn desired(
         observed_generation: inventory.generation,
         ..AibomStatus::default()
     };
-    let conditions = conditions(reason.as_deref());
+    let conditions = conditions(reason.as_deref(), inventory);
     // The serial number of a document that is not here cannot be looked at either.
     let serial_number = if inline { document.serial_number() } else { "" };
     Desired {
@@ -155,13 +155,31 @@ fn owner(key: &Key, workload: &Workload) -> OwnerReference {
     }
 }
 
-fn conditions(truncated: Option<&str>) -> Vec<Wanted> {
+fn conditions(truncated: Option<&str>, inventory: &Inventory) -> Vec<Wanted> {
+    let described = || format!("the document describes the workload{}", unread(inventory));
     let ready = match truncated {
-        None => wanted(AibomCondition::Ready, true, AibomReason::BomGenerated, "the document describes the workload"),
+        None => wanted(AibomCondition::Ready, true, AibomReason::BomGenerated, &described()),
         Some(reason) => wanted(AibomCondition::Ready, false, AibomReason::BomTruncated, reason),
     };
     let [synced, failed] = sinks();
     vec![ready, synced, failed, wanted(AibomCondition::Stale, false, AibomReason::BomGenerated, "the last look at the workload succeeded")]
+}
+
+/// What of a workload is not known, in words of our own: what stands in the object is for the document, where secrets are filtered.
+fn unread(inventory: &Inventory) -> String {
+    const NAMED: usize = 5;
+    let words: BTreeSet<(&str, &str)> =
+        inventory.unresolved.iter().map(|unresolved| (unresolved.what.as_str(), unresolved.why.as_str())).collect();
+    let mut parts = Vec::new();
+    if !words.is_empty() {
+        let named: Vec<String> = words.iter().take(NAMED).map(|(what, why)| format!("{what} {why}")).collect();
+        let more = if words.len() > NAMED { ", …" } else { "" };
+        parts.push(format!("unresolved: {} ({}{more})", inventory.unresolved.len(), named.join(", ")));
+    }
+    if !inventory.problems.is_empty() {
+        parts.push(format!("problems: {}", inventory.problems.len()));
+    }
+    if parts.is_empty() { String::new() } else { format!(", as far as it can be read; {}", parts.join("; ")) }
 }
 
 /// Conditions about sinks, of which this version serves none.
@@ -344,6 +362,21 @@ mod tests {
         let next = made("1.0.0", &more, known.document.as_ref(), "2026-02-02T00:00:00Z");
         assert_ne!(known.status, Some(next.status_hash));
         assert_eq!((next.document.version, &*next.document.timestamp), (2, "2026-02-02T00:00:00Z"));
+    }
+
+    #[test]
+    fn the_condition_says_what_could_not_be_read() {
+        let message = |inventory: &Inventory| made("1.0.0", inventory, None, "2026-01-01T00:00:00Z").conditions[0].message.clone();
+        assert_eq!(message(&inventory(1)), "the document describes the workload");
+        let mut less = inventory(1);
+        let at = aibom_facts::object::Locator::default();
+        let (what, why, reference) = ("model".to_owned(), "too-long".to_owned(), String::new());
+        less.unresolved.insert(aibom_facts::inventory::Unresolved { what, at: at.clone(), why, reference });
+        less.problems.insert(aibom_facts::report::Problem { at, message: "args is not a list and is not read".to_owned() });
+        assert_eq!(
+            message(&less),
+            "the document describes the workload, as far as it can be read; unresolved: 1 (model too-long); problems: 1"
+        );
     }
 
     type Change = fn(&mut Aibom);
