@@ -132,6 +132,8 @@ async fn operate(flags: Flags) -> anyhow::Result<()> {
         serving: watch::channel(empty).0,
         calls: Arc::new(Semaphore::new(SLOTS)),
         metrics,
+        bulky_reads: Semaphore::new(1),
+        bulky_writes: Semaphore::new(1),
         events,
         term: term.clone(),
         kinds_changed: Notify::new(),

@@ -1,7 +1,7 @@
 //! From the text of an object to what is known of it.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aibom_api::config::PodTemplateKind;
 use aibom_api::kinds::GroupKind;
@@ -23,6 +23,13 @@ use crate::pipeline::{Asked, Reading, generation, given_up};
 const FAULT: &str = "a fault in k8s-aibom itself, not in the scraper; please report it with the object";
 
 /// What became of an object.
+/// Bytes of the text of an object from which on it waits for its turn: reading takes some ten times as much memory for a moment, and the
+/// watches of a dozen kinds read at one time. Hardly any object is as large that nobody made so on purpose.
+const BULKY: usize = 128 << 10;
+
+/// For so long an object waits for its turn: those of other kinds are no reason to look at none of this one.
+const TURN: Duration = Duration::from_secs(10);
+
 #[derive(Debug)]
 pub enum Read {
     /// It says nothing new.
@@ -42,6 +49,7 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
         uid: Some(meta.uid.clone()),
     };
     let known = shared.world().workload(key).cloned();
+    let _turn = if text.len() > BULKY { tokio::time::timeout(TURN, shared.bulky_reads.acquire()).await.ok() } else { None };
     let (owner, spoken_for) = controller(shared, meta, key);
     let allowed = serving.effective.allows(&key.kind);
     let plugin = serving.catalogue.plugin_for(&reference).ok().filter(|_| allowed).cloned();

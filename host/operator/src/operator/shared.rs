@@ -24,6 +24,10 @@ pub struct Shared {
     pub serving: watch::Sender<Arc<Serving>>,
     /// Bounds calls of plugins to the slots that the engine has.
     pub calls: Arc<Semaphore>,
+    /// Turns of objects that take much memory while they are read.
+    pub bulky_reads: Semaphore,
+    /// Turns of documents that take much memory while they are made and written.
+    pub bulky_writes: Semaphore,
     /// Metrics.
     pub metrics: Metrics,
     /// Events for people.

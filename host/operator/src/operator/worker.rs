@@ -23,6 +23,13 @@ use crate::cli::producer;
 /// When to look again at a workload whose owner is not known yet.
 const SOON: Duration = Duration::from_secs(5);
 
+/// Bytes of packed facts from which on a document is made alone: facts and document take a hundred times as much while it is written, and
+/// as many would be as there are workers.
+const BULKY: usize = 16 << 10;
+
+/// When to look again whether it is its turn.
+const NEXT_TURN: Duration = Duration::from_millis(250);
+
 /// How long the garbage collector has for what an owner left behind.
 const ORPHAN: Duration = Duration::from_mins(1);
 
@@ -106,6 +113,11 @@ async fn look(shared: &Shared, key: &Key) -> Result<Option<Duration>, Trouble> {
         Plan::Document(subject) => {
             outcome("matched");
             return write(shared, key, &serving.effective, *subject).await;
+            // Without waiting: those that are small are not to be held up.
+            let turn = (subject.facts.size() > BULKY).then(|| shared.bulky_writes.try_acquire());
+            if matches!(turn, Some(Err(_))) {
+                return Ok(Some(NEXT_TURN));
+            }
         }
     }
     Ok(None)

@@ -105,6 +105,11 @@ impl Facts {
     }
 }
 
+    /// Bytes that it takes, a fraction of what the inventory takes.
+    pub fn size(&self) -> usize {
+        self.0.len()
+    }
+
 /// How the watch of a kind in a scope is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lane {

@@ -10,6 +10,7 @@ mod configuration;
 mod isolation;
 mod leadership;
 mod lifecycle;
+mod limits;
 mod packaging;
 mod plugins;
 mod rights;
