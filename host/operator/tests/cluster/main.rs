@@ -14,6 +14,7 @@ mod limits;
 mod packaging;
 mod plugins;
 mod rights;
+mod settings;
 mod stage;
 mod tampering;
 mod writes;
