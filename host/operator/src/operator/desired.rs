@@ -324,8 +324,7 @@ mod tests {
     fn made(version: &str, inventory: &Inventory, stored: Option<&stored::Document>, now: &str) -> Desired {
         let producer = Tool { name: "k8s-aibom".to_owned(), version: version.to_owned(), sha256: None };
         let options = Options { cluster_uid: Some("c".to_owned()), ..Options::new(producer, "") };
-        let (uid, api_version, state) = (Arc::from("u"), Arc::from("apps/v1"), State::NotAi);
-        let workload = Workload { uid, owner: None, api_version, view: [0; 32], round: 1, state };
+        let workload = crate::operator::world::tests::workload("u", None, State::NotAi);
         let (document, known) = document(inventory, &options, stored, now).unwrap();
         desired(&key(), &workload, inventory, &document, known, &Documents::default())
     }

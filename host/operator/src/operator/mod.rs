@@ -32,6 +32,7 @@ pub mod observed;
 pub mod plan;
 pub mod queue;
 pub mod refetch;
+pub mod related;
 pub mod schema;
 pub mod scrape;
 pub mod serving;
@@ -131,13 +132,14 @@ async fn operate(flags: Flags) -> anyhow::Result<()> {
         queue: Queue::new(),
         serving: watch::channel(empty).0,
         calls: Arc::new(Semaphore::new(SLOTS)),
-        metrics,
         bulky_reads: Semaphore::new(1),
         bulky_writes: Semaphore::new(1),
+        metrics,
         events,
         term: term.clone(),
         kinds_changed: Notify::new(),
         kinds_read: Notify::new(),
+        related_changed: Notify::new(),
         cluster_uid: std::sync::OnceLock::new(),
     });
     let ready = Arc::new(Ready::default());
@@ -229,6 +231,7 @@ async fn lead(
         probe: Duration::from_secs(flags.watch_probe_interval.into()),
     };
     tasks.spawn(supervisor.run(stop.clone()));
+    tasks.spawn(related::follow(Arc::clone(&shared), stop.clone()));
     for _ in 0..flags.workers.clamp(1, 64) {
         tasks.spawn(worker::work(Arc::clone(&shared)));
     }

@@ -47,7 +47,7 @@ pub enum Plan {
     Keep(&'static str),
     /// Whoever owns it is not known yet.
     Wait,
-    /// It was not read, since another spoke for it, and has to be now.
+    /// It was not read, since another spoke for it, or something that it was read with has changed: it has to be read now.
     Read {
         /// Whoever spoke for it is gone.
         orphan: bool,
@@ -117,6 +117,13 @@ pub fn plan(world: &World, effective: &Effective, key: &Key) -> Plan {
     let Some(workload) = world.workload(key) else {
         return if lane.synced && !lane.failing { without(Proof::Gone) } else { Plan::Keep("waiting") };
     };
+    // The garbage collector takes what belongs to it before it, and would have to take again what is written anew.
+    if workload.going && stored.is_none() {
+        return Plan::Keep("going");
+    }
+    if workload.stale {
+        return Plan::Read { orphan: false };
+    }
     match &workload.state {
         State::NotAi => without(Proof::Unmatched),
         State::Unread => Plan::Keep("kind_not_served"),
@@ -150,6 +157,7 @@ fn voice(world: &World, key: &Key, workload: &Workload) -> Voice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operator::world::tests::workload;
     use crate::operator::world::{Lane, Workload};
     use aibom_api::kinds::GroupKind;
     use aibom_watch::{Resource, Scope};
@@ -170,24 +178,10 @@ mod tests {
         world.opt_in("demo");
         world.set_lane(&key().kind, &Resource::new("apps", "v1", "deployments", "Deployment"), &Scope::Cluster, lane);
         if let Some(state) = state {
-            let (uid, api_version) = (Arc::from("u"), Arc::from("apps/v1"));
-            world.put(&key(), Workload { uid, owner: None, api_version, view: [0; 32], round: 1, state });
+            world.put(&key(), workload("u", None, state));
         }
         if let Aibom::Of(workload) = stored {
-            let stored = Stored {
-                uid: Arc::from("a"),
-                known_versions: ["1".into(), "1".into()],
-                seen: Vec::new(),
-                repairs: None,
-                workload,
-                object: None,
-                status: None,
-                document: None,
-                inventory: Arc::default(),
-                errors: 0,
-                transitions: Box::default(),
-            };
-            world.put_stored("demo", "apps-deployment-web", stored);
+            world.put_stored("demo", "apps-deployment-web", crate::operator::world::tests::stored(workload));
         }
         world
     }
@@ -260,6 +254,24 @@ mod tests {
     }
 
     #[test]
+    fn what_was_asked_to_go_keeps_what_it_has_and_gets_nothing_new() {
+        let going = |stored| {
+            let mut world = world(None, HEALTHY, stored);
+            world.put(&key(), Workload { going: true, ..workload("u", None, ai()) });
+            word(&world)
+        };
+        assert_eq!(going(Aibom::Of(Some(key()))), "document");
+        assert_eq!(going(Aibom::None), "keep");
+    }
+
+    #[test]
+    fn what_was_read_with_something_that_has_changed_is_read_again() {
+        let mut world = world(None, HEALTHY, Aibom::Of(Some(key())));
+        world.put(&key(), Workload { stale: true, ..workload("u", None, ai()) });
+        assert_eq!(word(&world), "read");
+    }
+
+    #[test]
     fn without_anything_stored_nothing_is_taken_away() {
         assert_eq!(word(&world(None, HEALTHY, Aibom::None)), "nothing");
         assert_eq!(word(&world(Some(State::NotAi), HEALTHY, Aibom::None)), "nothing");
@@ -273,9 +285,8 @@ mod tests {
 
     fn put(world: &mut World, of: &str, name: &str, uid: &str, owner: Option<&str>, state: State) -> Key {
         let key = Key { kind: Arc::new(GroupKind::new("apps", of)), namespace: Arc::from("demo"), name: Arc::from(name) };
-        let (uid, owner, api_version) = (Arc::from(uid), owner.map(Arc::from), Arc::from("apps/v1"));
         world.set_lane(&key.kind, &Resource::new("apps", "v1", "x", of), &Scope::Cluster, HEALTHY);
-        world.put(&key, Workload { uid, owner, api_version, view: [0; 32], round: 1, state });
+        world.put(&key, workload(uid, owner, state));
         key
     }
 
@@ -297,8 +308,7 @@ mod tests {
         let web = put(&mut world, "Deployment", "web", "d", None, State::NotAi);
         let hidden = put(&mut world, "StatefulSet", "engine", "s", Some("d"), ai());
         assert_eq!(word(&world, &hidden), "document");
-        let (uid, api_version) = (Arc::from("d"), Arc::from("apps/v1"));
-        let touched = world.put(&web, Workload { uid, owner: None, api_version, view: [1; 32], round: 1, state: ai() });
+        let touched = world.put(&web, Workload { view: [1; 32], ..workload("d", None, ai()) });
         assert!(touched.contains(&hidden), "what it speaks for is looked at again");
         assert_eq!(word(&world, &hidden), "rolled_up");
         let part = put(&mut world, "ReplicaSet", "web-1", "r", Some("d"), State::Owned);

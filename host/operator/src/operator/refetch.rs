@@ -8,10 +8,10 @@ use super::scrape::{Read, read};
 use super::shared::Shared;
 use super::world::Key;
 
-/// Reads an object again and takes over what is known of it now. A failure leaves everything as it was.
-pub async fn refetch(shared: &Shared, key: &Key) {
+/// Reads an object again and takes over what is known of it now; false when it could not be asked for, and everything is as it was.
+pub async fn refetch(shared: &Shared, key: &Key) -> bool {
     let serving = shared.serving();
-    let Some(resource) = shared.world().resource(&key.kind).cloned() else { return };
+    let Some(resource) = shared.world().resource(&key.kind).cloned() else { return true };
     // A list of one: it asks for no right that a watch does not need.
     let scope = Scope::Namespace(key.namespace.to_string());
     let settings = Settings { fields: Some(format!("metadata.name={}", key.name)), page: 1, ..Settings::default() };
@@ -19,20 +19,20 @@ pub async fn refetch(shared: &Shared, key: &Key) {
     loop {
         match list.next().await {
             Event::Listed(object) => {
-                let Ok(meta) = Meta::of(object.get()) else { return };
+                let Ok(meta) = Meta::of(object.get()) else { return true };
                 accept(shared, &serving, &resource, &meta, key, object.get()).await;
             }
             Event::Failed(failure) => {
                 tracing::debug!(workload = %key, %failure, "a workload could not be read again");
-                return;
+                return false;
             }
             Event::Listing => {}
             Event::Unreadable(what) => {
                 tracing::warn!(workload = %key, what, "a workload cannot be read");
-                return;
+                return true;
             }
             // That it is gone is for the watch to say.
-            Event::Synced | Event::Applied(_) | Event::Deleted(_) | Event::Opened => return,
+            Event::Synced | Event::Applied(_) | Event::Deleted(_) | Event::Opened => return true,
         }
     }
 }
@@ -45,9 +45,13 @@ pub async fn accept(shared: &Shared, serving: &Arc<super::serving::Serving>, res
             let mut world = shared.world();
             // While it was read, its namespace may have been opted out.
             if world.in_scope(&key.namespace) {
+                let asks = !workload.related.is_empty();
                 let touched = world.put(key, workload);
                 drop(world);
                 shared.look_at(touched);
+                if asks {
+                    shared.related_changed.notify_one();
+                }
             }
         }
     }

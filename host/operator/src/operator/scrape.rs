@@ -16,13 +16,13 @@ use aibom_watch::{Accept, Cause, Failure, Meta, Resource};
 
 use super::serving::Serving;
 use super::shared::Shared;
+use super::world::related::{Reference, Used};
 use super::world::{Facts, Key, State, Voice, Workload};
 use crate::pipeline::{Asked, Reading, generation, given_up};
 
 /// What is said of a fault of ours.
 const FAULT: &str = "a fault in k8s-aibom itself, not in the scraper; please report it with the object";
 
-/// What became of an object.
 /// Bytes of the text of an object from which on it waits for its turn: reading takes some ten times as much memory for a moment, and the
 /// watches of a dozen kinds read at one time. Hardly any object is as large that nobody made so on purpose.
 const BULKY: usize = 128 << 10;
@@ -30,6 +30,7 @@ const BULKY: usize = 128 << 10;
 /// For so long an object waits for its turn: those of other kinds are no reason to look at none of this one.
 const TURN: Duration = Duration::from_secs(10);
 
+/// What became of an object.
 #[derive(Debug)]
 pub enum Read {
     /// It says nothing new.
@@ -48,20 +49,32 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
         name: meta.name.clone(),
         uid: Some(meta.uid.clone()),
     };
-    let known = shared.world().workload(key).cloned();
     let _turn = if text.len() > BULKY { tokio::time::timeout(TURN, shared.bulky_reads.acquire()).await.ok() } else { None };
+    let known = shared.world().workload(key).cloned();
+    let going = meta.deletion_timestamp.is_some();
     let (owner, spoken_for) = controller(shared, meta, key);
     let allowed = serving.effective.allows(&key.kind);
     let plugin = serving.catalogue.plugin_for(&reference).ok().filter(|_| allowed).cloned();
     let templates = serving.templates(&resource.group, &resource.kind).filter(|_| allowed && plugin.is_none());
     if plugin.is_none() && templates.is_none() {
         let (uid, api_version) = (Arc::from(&*meta.uid), Arc::from(resource.api_version()));
-        return Read::Workload(Workload { uid, owner, api_version, view: [0; 32], round: serving.round, state: State::Unread });
+        return Read::Workload(Workload {
+            uid,
+            owner,
+            api_version,
+            view: [0; 32],
+            round: serving.round,
+            related: Box::default(),
+            stale: false,
+            going,
+            state: State::Unread,
+        });
     }
     let same = |view: &[u8; 32]| {
-        known
-            .as_ref()
-            .is_some_and(|known| known.view == *view && known.round == serving.round && *known.uid == *meta.uid && known.owner == owner)
+        let same = |known: &Workload| {
+            known.view == *view && known.round == serving.round && *known.uid == *meta.uid && known.owner == owner && !known.stale
+        };
+        known.as_ref().is_some_and(same)
     };
     let mut workload = Workload {
         uid: Arc::from(&*meta.uid),
@@ -69,16 +82,20 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
         api_version: plugin.as_ref().map_or_else(|| Arc::from(resource.api_version()), |plugin| api_version(plugin, &key.kind)),
         view: [0; 32],
         round: serving.round,
+        related: Box::default(),
+        stale: false,
+        going,
         state: State::Owned,
     };
     if spoken_for {
-        return if same(&workload.view) && known.is_some_and(|known| known.state == State::Owned) {
+        return if same(&workload.view) && known.is_some_and(|known| known.state == State::Owned && known.going == going) {
             Read::Unchanged
         } else {
             Read::Workload(workload)
         };
     }
     let started = Instant::now();
+    let mut used = Vec::new();
     let outcome = match Tree::from_json(text.as_bytes()) {
         Ok(tree) => {
             let view = match &plugin {
@@ -88,11 +105,11 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
             workload.view = view.sha256();
             // A failure is tried again.
             let failed = matches!(known.as_ref().map(|known| &known.state), Some(State::Failed { .. }));
-            if same(&workload.view) && !failed {
-                return Read::Unchanged;
+            if let Some(known) = known.as_ref().filter(|_| same(&workload.view) && !failed) {
+                return if known.going == going { Read::Unchanged } else { Read::Workload(Workload { going, ..known.clone() }) };
             }
             match (&plugin, templates) {
-                (Some(plugin), _) => facts(shared, serving, plugin, &reference, &tree, Arc::new(view)).await,
+                (Some(plugin), _) => facts(shared, serving, plugin, &reference, &tree, Arc::new(view), &mut used).await,
                 (None, Some(kind)) => facts_of_templates(serving, kind, &reference, &tree, &view),
                 (None, None) => Ok(None),
             }
@@ -101,6 +118,8 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
     };
     let reader = plugin.as_ref().map_or("", Plugin::name);
     shared.metrics.scrape_seconds.with_label_values(&[reader]).observe(started.elapsed().as_secs_f64());
+    workload.related = used.into_boxed_slice();
+    tracing::debug!(%reference, plugin = reader, is_ai = matches!(outcome, Ok(Some(_))), "an object was read");
     workload.state = match outcome {
         Ok(Some(facts)) => State::Ai(facts),
         Ok(None) => State::NotAi,
@@ -126,10 +145,9 @@ fn api_version(plugin: &Plugin, kind: &GroupKind) -> Arc<str> {
     let known = plugin.description().kinds.iter().find(|known| known.group == kind.group && known.kind == kind.kind);
     let version = known.and_then(|known| known.versions.first()).map_or("", String::as_str);
     Arc::from(if kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group) })
-    tracing::debug!(%reference, plugin = reader, is_ai = matches!(outcome, Ok(Some(_))), "an object was read");
 }
 
-/// The facts of an object; none when it has nothing to do with AI.
+/// The facts of an object; none when it has nothing to do with AI. What it was read with is added to `used`, also when that failed.
 async fn facts(
     shared: &Shared,
     serving: &Arc<Serving>,
@@ -137,6 +155,7 @@ async fn facts(
     reference: &ObjectRef,
     tree: &Tree,
     view: Arc<Tree>,
+    used: &mut Vec<Used>,
 ) -> Result<Option<Facts>, String> {
     if let Some(reason) = given_up(plugin) {
         return Err(reason);
@@ -148,7 +167,7 @@ async fn facts(
     .await?;
     let mut found = Vec::with_capacity(wants.len());
     for want in &wants {
-        found.push(related(shared, plugin, want).await?);
+        found.push(related(shared, plugin, want, used).await?);
     }
     let generation = generation(tree, tree.root());
     let reference = reference.clone();
@@ -225,7 +244,7 @@ async fn call<T: Send + 'static>(
 }
 
 /// An object that a scraper asked for; none when there is none, or it must not be read.
-async fn related(shared: &Shared, plugin: &Plugin, want: &Want) -> Result<Option<(ObjectRef, Arc<Tree>)>, String> {
+async fn related(shared: &Shared, plugin: &Plugin, want: &Want, used: &mut Vec<Used>) -> Result<Option<(ObjectRef, Arc<Tree>)>, String> {
     if want.refused.is_some() {
         return Ok(None);
     }
@@ -235,17 +254,29 @@ async fn related(shared: &Shared, plugin: &Plugin, want: &Want) -> Result<Option
     if want.group.is_empty() && want.kind == "ConfigMap" {
         return Ok(None);
     }
-    for version in &kind.versions {
-        let resource = Resource::new(&kind.group, version, &kind.plural, &kind.kind);
+    let resources: Arc<[Resource]> =
+        kind.versions.iter().map(|version| Resource::new(&kind.group, version, &kind.plural, &kind.kind)).collect();
+    let reference = Reference {
+        kind: Arc::new(GroupKind::new(&kind.group, &kind.kind)),
+        namespace: want.namespace.as_deref().map(Arc::from),
+        name: Arc::from(&*want.name),
+    };
+    let index = used.len();
+    used.push(Used { reference, version: None, resources: Arc::clone(&resources) });
+    for resource in resources.iter() {
         let path = resource.object_path(want.namespace.as_deref(), &want.name);
         match shared.client.get_text(&path, Accept::Whole).await {
             Ok(text) => {
+                // Without a version it counts as missing, and is read again when the watch tells of it.
+                used[index].version = Meta::of(&text).ok().map(|meta| meta.resource_version.into());
                 let tree = Tree::from_json(text.as_bytes()).map_err(|error| format!("{resource} {} cannot be read: {error}", want.name))?;
                 return Ok(ObjectRef::of(&tree).map(|reference| (reference, Arc::new(tree))));
             }
             Err(Failure { cause: Cause::NotFound, .. }) => {}
             Err(failure) if failure.cause == Cause::Forbidden => {
                 tracing::debug!(%resource, name = want.name, "a related object may not be read");
+                // Nor watched, then.
+                used.truncate(index);
                 return Ok(None);
             }
             Err(failure) => return Err(format!("{resource} {} could not be read: {failure}", want.name)),

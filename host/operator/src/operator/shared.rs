@@ -38,6 +38,8 @@ pub struct Shared {
     pub kinds_changed: Notify,
     /// The same, for watches that wait for others.
     pub kinds_read: Notify,
+    /// Told when a workload was read with other objects; whoever watches those listens.
+    pub related_changed: Notify,
     /// UID of the cluster.
     pub cluster_uid: OnceLock<String>,
 }

@@ -74,6 +74,7 @@ async fn look(shared: &Shared, key: &Key) -> Result<Option<Duration>, Trouble> {
     }
     let serving = shared.serving();
     let planned = plan(&shared.world(), &serving.effective, key);
+    tracing::debug!(workload = %key, plan = planned.word(), "a workload is looked at");
     let outcome = |word: &str| shared.metrics.outcomes.with_label_values(&[&key.kind.kind, word]).inc();
     match planned {
         Plan::Keep(why) => outcome(why),
@@ -81,7 +82,6 @@ async fn look(shared: &Shared, key: &Key) -> Result<Option<Duration>, Trouble> {
             outcome(proof.as_str());
             if let Some(stored) = stored {
                 let name = object_name(&key.kind.group, &key.kind.kind, &key.name);
-    tracing::debug!(workload = %key, plan = planned.word(), "a workload is looked at");
                 delete(shared, key, &name, &stored, proof).await?;
             }
         }
@@ -108,16 +108,18 @@ async fn look(shared: &Shared, key: &Key) -> Result<Option<Duration>, Trouble> {
         }
         Plan::Read { .. } => {
             outcome("waiting");
-            refetch(shared, key).await;
+            if !refetch(shared, key).await {
+                return Ok(Some(wait_after(shared.queue.failed(key), SOON, Duration::from_mins(5))));
+            }
         }
         Plan::Document(subject) => {
-            outcome("matched");
-            return write(shared, key, &serving.effective, *subject).await;
             // Without waiting: those that are small are not to be held up.
             let turn = (subject.facts.size() > BULKY).then(|| shared.bulky_writes.try_acquire());
             if matches!(turn, Some(Err(_))) {
                 return Ok(Some(NEXT_TURN));
             }
+            outcome("matched");
+            return write(shared, key, &serving.effective, *subject).await;
         }
     }
     Ok(None)

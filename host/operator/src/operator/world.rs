@@ -5,6 +5,7 @@
 
 pub mod ownership;
 pub mod pods;
+pub mod related;
 pub mod stored;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -22,6 +23,7 @@ use flate2::write::DeflateEncoder;
 
 use ownership::Ownership;
 use pods::{Digests, Pod, Pods};
+use related::{Reference, Related, Used};
 use stored::Stored;
 
 /// A workload by its kind and name. The version of its kind is no part of it.
@@ -57,6 +59,12 @@ pub struct Workload {
     pub view: [u8; 32],
     /// Which rules and scrapers made `state`. A workload of another round has to be read again.
     pub round: u64,
+    /// What it was read with besides itself.
+    pub related: Box<[Used]>,
+    /// Something that it was read with has changed: it has to be read again.
+    pub stale: bool,
+    /// It was asked to go, and what belongs to it goes before it.
+    pub going: bool,
     /// What it is.
     pub state: State,
 }
@@ -97,6 +105,11 @@ impl Facts {
         packer.finish().ok().map(|bytes| Self(bytes.into_boxed_slice()))
     }
 
+    /// Bytes that it takes, a fraction of what the inventory takes.
+    pub fn size(&self) -> usize {
+        self.0.len()
+    }
+
     /// The inventory.
     pub fn unpack(&self) -> Option<Inventory> {
         let mut text = Vec::with_capacity(8 * self.0.len());
@@ -104,11 +117,6 @@ impl Facts {
         serde_json::from_slice(&text).ok()
     }
 }
-
-    /// Bytes that it takes, a fraction of what the inventory takes.
-    pub fn size(&self) -> usize {
-        self.0.len()
-    }
 
 /// How the watch of a kind in a scope is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,6 +155,7 @@ pub struct World {
     workloads: HashMap<Key, Workload>,
     owners: Ownership,
     pods: Pods,
+    related: Related,
     stored: HashMap<(Arc<str>, Arc<str>), Stored>,
 }
 
@@ -332,6 +341,12 @@ impl World {
             // Whoever it speaks for, or spoke for, may have to speak for itself.
             touched.extend(self.below(&workload.uid));
         }
+        if before_related(self.workloads.get(key)) != &*workload.related {
+            if let Some(before) = self.workloads.get(key) {
+                self.related.remove(key, &before.related);
+            }
+            self.related.put(key, &workload.related);
+        }
         self.workloads.insert(key.clone(), workload);
         touched
     }
@@ -349,6 +364,7 @@ impl World {
         touched.extend(self.root_of(&workload.uid));
         touched.extend(self.below(&workload.uid));
         self.owners.remove(&workload.uid);
+        self.related.remove(key, &workload.related);
         touched
     }
 
@@ -441,6 +457,35 @@ impl World {
         digests
     }
 
+    // Objects that workloads were read with.
+
+    /// What is known of them.
+    pub fn related(&self) -> &Related {
+        &self.related
+    }
+
+    /// One of them has this version now, or is gone. Workloads that were read with another one are to be read again.
+    pub fn put_related(&mut self, reference: &Reference, version: Option<&str>) -> Touched {
+        let touched = self.related.outdated(reference, version);
+        self.outdate(&touched);
+        touched
+    }
+
+    /// Of a kind only these are there.
+    pub fn retain_related(&mut self, kind: &GroupKind, there: &HashSet<Reference>) -> Touched {
+        let touched = self.related.lost(kind, there);
+        self.outdate(&touched);
+        touched
+    }
+
+    fn outdate(&mut self, keys: &Touched) {
+        for key in keys {
+            if let Some(workload) = self.workloads.get_mut(key) {
+                workload.stale = true;
+            }
+        }
+    }
+
     // AIBOMs.
 
     /// The AIBOM of this name.
@@ -489,6 +534,10 @@ impl World {
     }
 }
 
+fn before_related(before: Option<&Workload>) -> &[Used] {
+    before.map_or(&[], |before| &before.related)
+}
+
 fn covers(scope: &Scope, namespace: &str) -> bool {
     match scope {
         Scope::Cluster => true,
@@ -497,4 +546,4 @@ fn covers(scope: &Scope, namespace: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::operator) mod tests;

@@ -112,7 +112,10 @@ pub fn rbac(rbac: &Rbac) -> anyhow::Result<()> {
             ..ObjectMeta::default()
         },
         rules: Some(
-            rules(&description.kinds, &["get", "list", "watch"]).into_iter().chain(rules(&description.related, &["get"])).collect(),
+            rules(&description.kinds, &["get", "list", "watch"])
+                .into_iter()
+                .chain(rules(&description.related, &["get", "list", "watch"]))
+                .collect(),
         ),
         ..ClusterRole::default()
     };

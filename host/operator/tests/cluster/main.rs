@@ -13,6 +13,7 @@ mod lifecycle;
 mod limits;
 mod packaging;
 mod plugins;
+mod related;
 mod rights;
 mod settings;
 mod stage;

@@ -13,8 +13,19 @@ fn key(of: &str, namespace: &str, name: &str) -> Key {
     Key { kind: kind(of), namespace: Arc::from(namespace), name: Arc::from(name) }
 }
 
-fn workload(uid: &str, owner: Option<&str>, state: State) -> Workload {
-    Workload { uid: Arc::from(uid), owner: owner.map(Arc::from), api_version: Arc::from("apps/v1"), view: [0; 32], round: 1, state }
+/// A workload that was read with nothing besides itself.
+pub(in crate::operator) fn workload(uid: &str, owner: Option<&str>, state: State) -> Workload {
+    Workload {
+        uid: Arc::from(uid),
+        owner: owner.map(Arc::from),
+        api_version: Arc::from("apps/v1"),
+        view: [0; 32],
+        round: 1,
+        related: Box::default(),
+        stale: false,
+        going: false,
+        state,
+    }
 }
 
 fn ai() -> State {
@@ -118,7 +129,8 @@ fn a_workload_that_was_made_anew_under_its_name_is_another_one() {
     assert_eq!(world.root_of("new"), Some(key("Deployment", "demo", "a")));
 }
 
-pub(super) fn stored(workload: Option<Key>) -> Stored {
+/// An AIBOM of which nothing but its workload is known.
+pub(in crate::operator) fn stored(workload: Option<Key>) -> Stored {
     Stored {
         uid: Arc::from("aibom"),
         known_versions: ["1".into(), "2".into()],
