@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aibom_api::aibom::Aibom;
 use aibom_watch::{Accept, Event, Meta, Scope, Settings, Watch};
@@ -11,6 +12,9 @@ use tokio_util::sync::CancellationToken;
 use super::shared::Shared;
 use super::stored::look_through;
 use super::writer::resource;
+
+/// How long it is waited with an AIBOM that somebody has deleted: mostly the garbage collector, since its workload goes.
+const GOING: Duration = Duration::from_secs(1);
 
 /// Looks through all AIBOMs, page by page, says so, and follows their versions until it is stopped.
 pub async fn follow(shared: Arc<Shared>, synced: oneshot::Sender<()>, stop: CancellationToken) {
@@ -106,7 +110,13 @@ fn deleted(shared: &Shared, namespace: &str, name: &str, uid: Option<&str>) {
     let touched = match removed {
         // One that was in the way of somebody.
         Some(stored) if stored.workload.is_none() => world.claimants(namespace, name),
-        Some(stored) => stored.workload.into_iter().collect(),
+        Some(stored) => {
+            // Where its workload goes too, the watch of the workload says so within a moment.
+            if let Some(key) = stored.workload {
+                shared.queue.add_after(key, GOING);
+            }
+            return;
+        }
         None => return,
     };
     drop(world);

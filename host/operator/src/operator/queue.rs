@@ -73,7 +73,12 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Adds a key that is due now.
     pub fn add(&self, key: K) {
-        let at = Instant::now();
+        self.add_after(key, Duration::ZERO);
+    }
+
+    /// Adds a key that is due after a while, unless it is due before.
+    pub fn add_after(&self, key: K, wait: Duration) {
+        let at = Instant::now() + wait;
         let mut state = self.state();
         let entry = state.keys.entry(key.clone()).or_insert(Entry { due: None, taken: false, failures: 0 });
         if entry.due.is_some_and(|due| due <= at) {
@@ -250,6 +255,20 @@ mod tests {
         queue.add("a");
         taken(&queue).await;
         assert_eq!(queue.failed(&"a"), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_that_was_added_for_later_comes_then_or_sooner_when_it_is_added_for_now() {
+        let queue = Queue::new();
+        queue.add_after("a", Duration::from_secs(3));
+        assert_eq!(taken(&queue).await, None);
+        queue.add("a");
+        queue.add_after("a", Duration::from_secs(3));
+        assert_eq!(taken(&queue).await, Some("a"));
+        queue.done(&"a", None);
+        queue.add_after("b", Duration::from_secs(3));
+        let started = Instant::now();
+        assert_eq!((queue.take().await, started.elapsed().as_secs()), (Some("b"), 3));
     }
 
     #[tokio::test(start_paused = true)]

@@ -101,3 +101,52 @@ fn pods_and_replica_sets_of_a_deployment_have_no_aiboms_and_give_it_their_digest
     let names: Vec<String> = stage.aiboms("demo").iter().map(|aibom| aibom["metadata"]["name"].as_str().unwrap().to_owned()).collect();
     assert_eq!(names, [NAME, "pod-lone"]);
 }
+
+#[test]
+fn a_workload_that_is_deleted_in_the_foreground_takes_its_aibom_with_it_for_good() {
+    let stage = Stage::new();
+    stage.team("demo");
+    let _operator = stage.running(&[]);
+    for number in 0..10 {
+        stage.serve("demo", &format!("server-{number}"), "acme/quill-7b");
+    }
+    for number in 0..10 {
+        stage.wait_aibom("demo", &format!("apps-deployment-server-{number}"), "its model", |aibom| !models(aibom).is_empty());
+    }
+    stage.wait_quiet();
+    let mark = stage.plane.audit().mark();
+    stage.plane.kubectl(&["delete", "deployment", "--all", "-n", "demo", "--cascade=foreground", "--timeout=60s"]).unwrap();
+    std::thread::sleep(A_WHILE);
+    assert!(stage.aiboms("demo").is_empty());
+    let writes = stage.writes(mark).filter(|entry| entry.verb != "delete");
+    assert_eq!(writes.len(), 0, "{writes:?}");
+}
+
+#[test]
+fn nothing_is_written_into_a_namespace_that_ends_and_nothing_is_lost_when_it_is_made_anew() {
+    let stage = Stage::new();
+    stage.team("demo");
+    let operator = stage.running(&[]);
+    stage.serve("demo", "chat", "acme/quill-7b");
+    stage.wait_aibom("demo", NAME, "its model", |aibom| !models(aibom).is_empty());
+    // Something keeps it from being gone at once, and in it an AIBOM.
+    let hold = json!({ "metadata": { "finalizers": ["example.com/hold"] } }).to_string();
+    stage.plane.kubectl(&["patch", "aibom", NAME, "-n", "demo", "--type=merge", "-p", &hold]).unwrap();
+    stage.wait_quiet();
+    let mark = stage.plane.audit().mark();
+    stage.plane.kubectl(&["delete", "namespace", "demo", "--wait=false"]).unwrap();
+    let gone = |list: &serde_json::Value| list["items"].as_array()?.is_empty().then_some(());
+    stage.plane.wait_for(&["deployments", "-n", "demo"], crate::stage::SOON, gone).unwrap();
+    std::thread::sleep(A_WHILE);
+    let writes = stage.writes(mark);
+    assert_eq!(writes.len(), 0, "{writes:?}");
+    let free = json!({ "metadata": { "finalizers": null } }).to_string();
+    stage.plane.kubectl(&["patch", "aibom", NAME, "-n", "demo", "--type=merge", "-p", &free]).unwrap();
+    stage.plane.kubectl(&["wait", "--for=delete", "namespace/demo", "--timeout=90s"]).unwrap();
+    let log = std::fs::read_to_string(operator.process.log()).unwrap();
+    assert!(!log.contains("could not be written"), "{log}");
+    // Of the same name again.
+    stage.team("demo");
+    stage.serve("demo", "chat", "acme/pen-1b");
+    stage.wait_aibom("demo", NAME, "its model", |aibom| models(aibom) == ["acme/pen-1b"]);
+}
