@@ -102,3 +102,81 @@ fn a_kind_that_the_operator_never_heard_of_is_read_as_soon_as_its_plugin_is_appl
     assert_eq!(condition(&stage.wait_config("it is valid", |_| true), "Ready")["status"], "True");
     assert!(operator.process.is_running().unwrap() && operator.process.pid() == pid);
 }
+
+#[test]
+fn a_kind_that_two_plugins_claim_is_shown_and_read_by_neither_until_one_of_them_goes() {
+    let stage = Stage::new();
+    stage.team("demo");
+    stage.configure(&json!({}));
+    stage.plane.apply(&definition().to_string()).unwrap();
+    stage.plane.kubectl(&["wait", "--for=condition=Established", "crd/nimservices.apps.nvidia.com", "--timeout=60s"]).unwrap();
+    let _operator = stage.running(&[]);
+    let name = "apps-nvidia-com-nimservice-quill";
+    stage.plane.apply(&service("quill")).unwrap();
+    stage.wait_aibom("demo", name, "by the built-in plugin", |aibom| !models(aibom).is_empty());
+
+    let map = plugin("pack", &["--namespace", SYSTEM]);
+    stage.plane.kubectl_stdin(&["apply", "--server-side", "-f", "-"], &map).unwrap();
+    let entry = |status: &Value| -> Value {
+        let kinds = status["kinds"].as_array();
+        kinds.into_iter().flatten().find(|kind| kind["kind"] == "NIMService").cloned().unwrap_or_default()
+    };
+    let status = stage.wait_config("the conflict", |status| entry(status)["state"] == "Conflict");
+    assert_eq!(entry(&status)["cause"], "PluginConflict");
+    assert!(entry(&status)["message"].as_str().unwrap().contains("nim and nim"), "{status}");
+    assert_eq!(condition(&status, "Degraded")["status"], "True");
+    assert_eq!(state(&status, "nim (ConfigMap/aibom-scraper-nim)")["state"], "Serving");
+    // Other kinds go on, and what is stored stays.
+    stage.plane.apply(&service("pen")).unwrap();
+    stage.serve("demo", "chat", "acme/quill-7b");
+    stage.wait_aibom("demo", "apps-deployment-chat", "its model", |aibom| !models(aibom).is_empty());
+    std::thread::sleep(A_WHILE);
+    let names: Vec<String> = stage.aiboms("demo").iter().map(|aibom| aibom["metadata"]["name"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(names, ["apps-deployment-chat", name]);
+
+    stage.plane.kubectl(&["delete", "configmap", "aibom-scraper-nim", "-n", SYSTEM]).unwrap();
+    stage.wait_aibom("demo", "apps-nvidia-com-nimservice-pen", "by the one that is left", |aibom| !models(aibom).is_empty());
+    stage.wait_config("no conflict", |status| entry(status)["state"] == "Ready" && condition(status, "Degraded")["status"] == "False");
+}
+
+#[test]
+fn a_kind_without_a_plugin_is_read_by_the_places_of_its_pod_templates_when_there_are_rights_for_it() {
+    let stage = Stage::new();
+    stage.team("demo");
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": { "name": "looms.example.com" },
+        "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": { "plural": "looms", "singular": "loom", "kind": "Loom", "listKind": "LoomList" },
+            "versions": [{ "name": "v1", "served": true, "storage": true,
+                "schema": { "openAPIV3Schema": { "type": "object", "x-kubernetes-preserve-unknown-fields": true } } }],
+        },
+    });
+    stage.plane.apply(&definition.to_string()).unwrap();
+    stage.plane.kubectl(&["wait", "--for=condition=Established", "crd/looms.example.com", "--timeout=60s"]).unwrap();
+    let kind = json!({ "group": "example.com", "kind": "Loom", "plural": "looms", "version": "v1", "podTemplates": ["/spec/warp/template", "/spec/weft/template"] });
+    stage.configure(&json!({ "discovery": { "podTemplateKinds": [kind] } }));
+    let pod = |model: &str| json!({ "spec": { "containers": [{ "name": "server", "image": "vllm/vllm-openai:v0.9.1", "args": ["--model", model] }] } });
+    let loom = json!({
+        "apiVersion": "example.com/v1", "kind": "Loom", "metadata": { "name": "jenny", "namespace": "demo" },
+        "spec": { "warp": { "template": pod("acme/quill-7b") }, "weft": { "template": pod("acme/pen-1b") } },
+    });
+    stage.plane.apply(&loom.to_string()).unwrap();
+    let _operator = stage.running(&[]);
+    // Without rights it is said.
+    let entry = |status: &Value| -> Value {
+        let kinds = status["kinds"].as_array();
+        kinds.into_iter().flatten().find(|kind| kind["kind"] == "Loom").cloned().unwrap_or_default()
+    };
+    let status = stage.wait_config("no rights", |status| entry(status)["health"] == "Unhealthy");
+    assert_eq!(entry(&status)["cause"], "Forbidden", "{status}");
+    let role = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+        "metadata": { "name": "looms", "labels": { "aibom.k8saibom.dev/aggregate-to-controller": "true" } },
+        "rules": [{ "apiGroups": ["example.com"], "resources": ["looms"], "verbs": ["list", "watch"] }],
+    });
+    stage.plane.apply(&role.to_string()).unwrap();
+    let aibom = stage.wait_aibom("demo", "example-com-loom-jenny", "both models", |aibom| models(aibom).len() == 2);
+    assert_eq!(models(&aibom), ["acme/pen-1b", "acme/quill-7b"]);
+    assert_eq!(aibom["metadata"]["ownerReferences"][0]["kind"], "Loom");
+    stage.wait_config("it is healthy", |status| entry(status)["health"] == "Healthy");
+}

@@ -110,3 +110,29 @@ fn a_workload_behind_an_owner_that_says_nothing_is_not_hidden() {
     stage.plane.apply(&blank.to_string()).unwrap();
     stage.wait_aibom("demo", NAME, "it is back", |aibom| models(aibom) == ["acme/quill-7b"]);
 }
+
+#[test]
+fn whoever_changes_an_aibom_again_and_again_is_followed_ever_more_slowly() {
+    let stage = Stage::new();
+    stage.team("demo");
+    let operator = stage.running(&[]);
+    stage.serve("demo", "chat", "acme/quill-7b");
+    let right = stage.wait_aibom("demo", NAME, "its model", |aibom| models(aibom) == ["acme/quill-7b"]);
+    stage.wait_quiet();
+    let mark = stage.plane.audit().mark();
+    let started = std::time::Instant::now();
+    let mut changes = 0;
+    while started.elapsed() < std::time::Duration::from_secs(25) {
+        let forged = json!({ "status": { "bomHash": format!("{changes:064}") } }).to_string();
+        stage.plane.kubectl(&["patch", "aibom", NAME, "-n", "demo", "--subresource=status", "--type=merge", "-p", &forged]).unwrap();
+        changes += 1;
+        std::thread::sleep(std::time::Duration::from_millis(150));
+    }
+    let writes = stage.writes(mark);
+    println!("{changes} changes within 25 seconds, {} repairs", writes.len());
+    // Three at once, then after 1, 2, 4, 8 and 16 seconds.
+    assert!((4..=8).contains(&writes.len()) && changes > 30, "{changes} changes, {writes:?}");
+    // When it is left alone, it is put right.
+    stage.wait_aibom("demo", NAME, "the right hash", |aibom| aibom["status"]["bomHash"] == right["status"]["bomHash"]);
+    assert!(operator.metric("aibom_repairs_total").unwrap() >= 4.0);
+}
