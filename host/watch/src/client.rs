@@ -109,8 +109,12 @@ impl Client {
         Meta::of(&text).map_err(|error| Failure::new(Cause::Decode, error.to_string()))
     }
 
-    /// The text of a list; none when it has more bytes than `most`, which are then not read.
-    pub(crate) async fn list_text(&self, path: &str, accept: Accept, most: usize) -> Result<Option<String>, Failure> {
+    pub(crate) async fn list_text(&self, path: &str, accept: Accept) -> Result<String, Failure> {
+        self.text(request(path, accept.header(true))?).await
+    }
+
+    /// The text of a page of a list; none when it has more bytes than `most`, which are then not read.
+    pub(crate) async fn page_text(&self, path: &str, accept: Accept, most: usize) -> Result<Option<String>, Failure> {
         let request = request(path, accept.header(true))?;
         let read = async {
             let mut body: Lines = Box::pin(self.client.request_stream(request).await?);

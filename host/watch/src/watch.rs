@@ -223,7 +223,7 @@ impl Watch {
                 let path = list_path(&self.path, &self.settings, self.page, token.as_deref());
                 let (client, accept) = (self.client.clone(), self.settings.accept);
                 let most = if self.page > 1 { MAX_PAGE } else { MAX_LINE };
-                let text = Box::pin(async move { client.list_text(&path, accept, most).await });
+                let text = Box::pin(async move { client.page_text(&path, accept, most).await });
                 self.state = State::Page { text, token: token.take() };
                 Ok(None)
             }
