@@ -101,7 +101,14 @@ fn unwrap_into(rules: &Rules, mut line: CommandLine, env: &Env, level: usize, ou
     out.push(line);
 }
 
-/// Index of the script of `sh -c script` or `su user -c script`.
+/// Letters of the options of shells.
+const SHELL_FLAGS: &str = "abcefhiklmnoprstuvxBCDEHOPT";
+
+/// Long options of shells.
+const SHELL_OPTIONS: [&str; 8] = ["login", "posix", "noprofile", "norc", "noediting", "restricted", "verbose", "debugger"];
+
+/// Index of the script of `sh -c script` or `su user -c script`. With an option that no shell has, nothing runs, and what follows is the
+/// value of something that was meant for another program.
 fn script_of(tokens: &[Token]) -> Option<usize> {
     if tokens.first().is_some_and(|first| USERS.contains(&base_name(first.as_str()))) {
         let asked = tokens.iter().position(|token| matches!(token.as_str(), "-c" | "--command" | "-lc"))?;
@@ -117,7 +124,13 @@ fn script_of(tokens: &[Token]) -> Option<usize> {
         }
         let Some(flags) = text.strip_prefix(['-', '+']).filter(|flags| !flags.is_empty()) else { break };
         index += 1;
-        if !flags.starts_with('-') {
+        if let Some(long) = flags.strip_prefix('-') {
+            if !SHELL_OPTIONS.contains(&long) {
+                return None;
+            }
+        } else if !flags.chars().all(|flag| SHELL_FLAGS.contains(flag)) {
+            return None;
+        } else {
             asked |= flags.contains('c');
             if flags.ends_with(['o', 'O']) {
                 index += 1;

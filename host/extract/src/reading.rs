@@ -457,7 +457,7 @@ impl<'a> Reader<'a> {
             self.trace.dropped(|| Considered {
                 at: first.at.clone(),
                 what: "runtime",
-                value: first.as_str().to_owned(),
+                value: first.text.as_written(),
                 by: String::new(),
                 container: self.container.name.clone(),
                 reason: Reason::ProgramUnknown,

@@ -90,6 +90,33 @@ impl Traced {
         self
     }
 
+    /// The text with `$(NAME)` in place of what came out of variables: a value may be anything, a secret too.
+    pub(crate) fn as_written(&self) -> String {
+        let mut values: Vec<(&Range<usize>, &str)> = self
+            .marks
+            .iter()
+            .filter_map(|(range, origin)| match origin {
+                Origin::Variable(via) if !range.is_empty() => Some((range, via.name.as_str())),
+                _ => None,
+            })
+            .collect();
+        // Of two that hold one another, the outer one was written.
+        values.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+        let mut out = String::new();
+        let mut done = 0;
+        for (range, name) in values {
+            if range.start >= done {
+                out.push_str(self.text.get(done..range.start).unwrap_or_default());
+                out.push_str("$(");
+                out.push_str(name);
+                out.push(')');
+            }
+            done = done.max(range.end);
+        }
+        out.push_str(self.text.get(done..).unwrap_or_default());
+        out
+    }
+
     pub(crate) fn unknown(&self) -> Option<&Unknown> {
         self.marks.iter().find_map(|(_, origin)| match origin {
             Origin::Unknown(unknown) => Some(unknown),

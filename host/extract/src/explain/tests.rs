@@ -186,3 +186,29 @@ fn every_word_of_unresolved_facts_has_a_reason_beside_it() {
         assert_eq!(Reason::of_unresolved(why), reason);
     }
 }
+
+#[test]
+fn the_value_of_a_variable_is_never_told_as_the_name_of_a_program() {
+    let told = dropped("{name: a, image: 'x/y', command: [sh, -c, '$X --model acme/m'], env: [{name: X, value: hunter2}]}");
+    assert!(told.contains(&"runtime $(X)  program-unknown".to_owned()), "{told:#?}");
+    let told = dropped("{name: a, image: 'x/y', command: [/opt/$(X)/run], env: [{name: X, value: hunter2}]}");
+    assert!(told.contains(&"runtime /opt/$(X)/run  program-unknown".to_owned()), "{told:#?}");
+    for command in ["[sh, -c, '$KEY']", "['$(API_KEY)']", "[sh, -c, 'API_KEY=hunter2; exec $API_KEY']"] {
+        let told = dropped(&format!(
+            "{{name: a, image: 'x/y', command: {command}, env: [{{name: API_KEY, value: hunter2}}, {{name: KEY, value: $(API_KEY)}}]}}"
+        ));
+        assert!(told.iter().all(|line| !line.contains("hunter2")), "{told:#?}");
+    }
+}
+
+#[test]
+fn what_follows_an_option_that_no_shell_has_is_no_script() {
+    for command in ["[sh, -c, --password, hunter2]", "[bash, -c, -password, hunter2]", "[sh, --token, hunter2, -c]"] {
+        let told = dropped(&format!("{{name: a, image: 'x/y', command: {command}}}"));
+        assert!(told.iter().all(|line| !line.contains("hunter2")), "{told:#?}");
+    }
+    // Options that shells have are none of their script.
+    for command in ["[bash, --login, -euxo, pipefail, -c, heron-go]", "[sh, -ec, heron-go]", "[bash, +e, --norc, -lc, heron-go]"] {
+        assert_says(&format!("{{name: a, image: 'x/y', command: {command}}}"), "runtime heron-go  program-unknown");
+    }
+}

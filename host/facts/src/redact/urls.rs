@@ -110,7 +110,11 @@ fn userinfo(text: &str, found: &mut Vec<Secret>) {
 
 /// Words before the `:` of what is an address, not a user with a password.
 const ADDRESSES: &[&str] =
-    &["mailto", "mail", "email", "e-mail", "contact", "author", "maintainer", "acct", "xmpp", "sip", "sips", "oci", "docker"];
+    &["mailto", "mail", "email", "e-mail", "contact", "author", "maintainer", "acct", "xmpp", "sip", "sips", "oci", "docker", "pkg", "npm"];
+
+/// What stands behind an `@` without being a host: revisions, and kinds of digests.
+const REVISIONS: &[&str] =
+    &["main", "master", "head", "latest", "stable", "next", "dev", "nightly", "beta", "alpha", "sha1", "sha256", "sha384", "sha512", "md5"];
 
 /// `user:password@host` without a scheme, as references to images, models and repositories hold it. Only what begins a word counts, and
 /// only a name that can be a host: `name:tag@sha256:...`, `git@host:path` and versions are none.
@@ -119,7 +123,9 @@ fn bare_userinfo(text: &str, found: &mut Vec<Secret>) {
     let mut start = 0;
     while start < bytes.len() {
         let end = start + bytes[start..].iter().position(|byte| *byte == b'/' || ends_word(*byte)).unwrap_or(bytes.len() - start);
-        let begins_word = start == 0 || bytes[start - 1] != b'/';
+        // Behind the two slashes of an address without its scheme, a word begins again.
+        let bare = start > 1 && bytes[start - 2] == b'/' && (start < 3 || bytes[start - 3] != b':');
+        let begins_word = start == 0 || bytes[start - 1] != b'/' || bare;
         if begins_word && let Some(at) = text[start..end].rfind('@') {
             let (before, after) = (&text[start..start + at], &text[start + at + 1..end]);
             if let Some((user, password)) = before.split_once(':') {
@@ -148,8 +154,18 @@ fn begins_with_host(text: &str) -> bool {
         return true;
     }
     let labelled = host.split('.').all(|label| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'));
-    // The last part of a version has digits, that of a host has none.
-    labelled && host.rsplit_once('.').is_some_and(|(_, last)| last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_alphabetic()))
+    match host.rsplit_once('.') {
+        // The last part of a version has digits, that of a host has none.
+        Some((_, last)) => labelled && last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_alphabetic()),
+        None => labelled && is_name_in_a_cluster(host),
+    }
+}
+
+/// Whether a word can be the name of a server next door, which has no dots: no revision, no version, no commit.
+fn is_name_in_a_cluster(host: &str) -> bool {
+    let version = host.strip_prefix(['v', 'V', 'r']).unwrap_or(host).starts_with(|c: char| c.is_ascii_digit());
+    let commit = host.len() > 6 && host.bytes().all(|byte| byte.is_ascii_hexdigit());
+    !version && !commit && !REVISIONS.iter().any(|word| host.eq_ignore_ascii_case(word))
 }
 
 /// Whether something else than a number stands after the host's `:`, so that it is not the host's.
