@@ -273,13 +273,17 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
     let nothing = totals.objects == 0;
     if nothing && totals.unasked > 0 && !scan.kinds.is_empty() {
         usage::say(&format!(
-            "error: no object of {} among {} of the inputs; kinds are given as `Kind` or `group/Kind`, as in `kind: Deployment`",
+            "error: no object of {} among {} of the inputs; kinds are given as `Kind` or `group/Kind`, as in `kind: Deployment`; the scrapers read {}",
             printable(&scan.kinds.join(", ")),
-            count(totals.unasked, "object")
+            count(totals.unasked, "object"),
+            printable(&catalogue.kinds().join(", "))
         ));
     } else if nothing && totals.unasked == 0 && unreadable == 0 {
         // A pipeline whose first program has failed gives no input, and must not look like a cluster without AI.
         usage::say("error: no Kubernetes object among the inputs");
+    }
+    if !nothing {
+        tell_unmet(&plan.kinds, &catalogue);
     }
     if let Some(Some(object)) = &scan.explain {
         anyhow::ensure!(
@@ -331,6 +335,24 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
         && unwritten == 0
         && unlisted.is_empty();
     Ok(if complete { OK } else { INCOMPLETE })
+}
+
+/// Kinds that were asked for beside others and that are none: a slip there would leave objects out without a word. A kind that is read
+/// and just does not occur is no news.
+fn tell_unmet(kinds: &KindFilter, catalogue: &Catalogue) {
+    let known = catalogue.kinds();
+    let is_read = |wanted: &str| {
+        known
+            .iter()
+            .any(|kind| [kind.as_str(), kind.rsplit('/').next().unwrap_or(kind)].iter().any(|name| name.eq_ignore_ascii_case(wanted)))
+    };
+    for wanted in kinds.unmet().filter(|wanted| !is_read(wanted)) {
+        usage::say(&format!(
+            "warning: `{}` of --kinds is the kind of no object of the inputs, and no scraper reads it; kinds are given as `Kind` or `group/Kind`; the scrapers read {}",
+            printable(wanted),
+            printable(&known.join(", "))
+        ));
+    }
 }
 
 /// Seconds since 1970. `SOURCE_DATE_EPOCH` (reproducible-builds.org) overrides the clock, so that documents can be compared byte by byte.

@@ -349,6 +349,19 @@ fn kinds_that_match_nothing_are_told_and_no_success() {
     assert_eq!(run.code, 2);
     assert!(run.err.contains("no object of Deploymnet among 1 object of the inputs"), "{}", run.err);
     assert!(!run.out.contains("no Kubernetes object") && !run.err.contains("no Kubernetes object"), "{}{}", run.out, run.err);
+    assert!(run.err.contains("the scrapers read ") && run.err.contains("apps/StatefulSet, "), "{}", run.err);
+}
+
+#[test]
+fn a_kind_that_is_none_is_told_beside_those_that_are() {
+    let run = run_with_input(&["scan", "-", "-q", "--kinds", "Deployment,v1/Pod,apps/StatefulSet,job"], SERVER);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains("warning: `v1/Pod` of --kinds") && run.err.contains("Pod, apps/DaemonSet, "), "{}", run.err);
+    // A kind that is read and does not occur is no slip, and one that only occurs is met.
+    assert!(!run.err.contains("`apps/StatefulSet` of") && !run.err.contains("`job` of"), "{}", run.err);
+    let service = format!("{SERVER}---\napiVersion: v1\nkind: Service\nmetadata: {{name: s}}\n");
+    let run = run_with_input(&["scan", "-", "-q", "--kinds", "Deployment,Service"], &service);
+    assert!(!run.err.contains("warning"), "{}", run.err);
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub mod sources;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use aibom_facts::object::ObjectRef;
@@ -32,18 +33,46 @@ use sources::Source;
 
 /// Which objects are scanned: all, or those of some kinds.
 #[derive(Clone, Debug, Default)]
-pub struct KindFilter(Vec<String>);
+pub struct KindFilter(Vec<WantedKind>);
+
+/// One of the kinds that were asked for.
+#[derive(Clone, Debug)]
+struct WantedKind {
+    written: String,
+    /// In lower case.
+    name: String,
+    /// An object of it has passed.
+    met: Arc<AtomicBool>,
+}
+
+impl WantedKind {
+    fn is(&self, group: &str, kind: &str) -> bool {
+        match self.name.rsplit_once('/') {
+            Some((wanted, name)) => wanted.eq_ignore_ascii_case(group) && name.eq_ignore_ascii_case(kind),
+            None => self.name.eq_ignore_ascii_case(kind),
+        }
+    }
+}
 
 impl KindFilter {
     /// `Kind` matches in every group, `group/Kind` in that group; case is ignored. Empty matches everything.
     pub fn new(kinds: Vec<String>) -> Self {
-        Self(kinds.into_iter().map(|kind| kind.trim().to_ascii_lowercase()).filter(|kind| !kind.is_empty()).collect())
+        let kinds = kinds.into_iter().map(|kind| kind.trim().to_owned()).filter(|kind| !kind.is_empty());
+        Self(kinds.map(|written| WantedKind { name: written.to_ascii_lowercase(), written, met: Arc::default() }).collect())
+    }
+
+    /// What was asked for and no object was, as it was written.
+    pub fn unmet(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|wanted| !wanted.met.load(Ordering::Relaxed)).map(|wanted| wanted.written.as_str())
     }
 
     fn matches(&self, object: &ObjectRef) -> bool {
-        let kind = object.kind.to_ascii_lowercase();
-        let full = format!("{}/{kind}", object.group.to_ascii_lowercase());
-        self.0.is_empty() || self.0.iter().any(|wanted| *wanted == kind || *wanted == full)
+        let mut found = self.0.is_empty();
+        for wanted in self.0.iter().filter(|wanted| wanted.is(&object.group, &object.kind)) {
+            wanted.met.store(true, Ordering::Relaxed);
+            found = true;
+        }
+        found
     }
 }
 
