@@ -18,7 +18,7 @@ use crate::rules::{Api, Kind, Part, Rules, Services};
 
 mod hosts;
 
-use hosts::{Address, address, endpoint, hosts, url_host};
+use hosts::{Address, address, endpoint, is_talk, spoken_hosts, url_host};
 
 /// What a container calls.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,10 @@ pub(crate) struct Calls {
     pub(crate) local: bool,
     /// A hosted model is called.
     pub(crate) hosted: bool,
+    /// An option holds the base URL of something.
+    pub(crate) addressed: bool,
+    /// That option or its URL speaks of models.
+    pub(crate) speaks: bool,
 }
 
 /// A model that is asked for.
@@ -64,6 +68,8 @@ struct Caller<'a> {
     rules: &'a Services,
     trace: &'a Trace,
     container: &'a Container<'a>,
+    /// Base URLs that the container's own script sets.
+    scripted: &'a [&'a Variable],
     off: BTreeSet<usize>,
     /// Services by settings, with the variable that says so.
     on: BTreeMap<usize, &'a Variable>,
@@ -72,12 +78,16 @@ struct Caller<'a> {
     out: Calls,
 }
 
-/// Reads one container. `platform`: it is known to call models, so that a key that may belong to one does.
-pub(crate) fn read(rules: &Rules, trace: &Trace, container: &Container<'_>, platform: bool) -> Calls {
+/// Reads one container. `platform`: it is known to call models, so that a key that may belong to one does. `scripted`: what its script
+/// sets for the programs that it starts.
+pub(crate) fn read(rules: &Rules, trace: &Trace, container: &Container<'_>, platform: bool, scripted: &[&Variable]) -> Calls {
+    let urls: Vec<&Variable> =
+        scripted.iter().copied().filter(|variable| matches!(rules.apis.variable(&variable.name), Some((_, Part::Url, _)))).collect();
     let mut caller = Caller {
         rules: &rules.apis,
         trace,
         container,
+        scripted: &urls,
         off: BTreeSet::new(),
         on: BTreeMap::new(),
         chosen: Vec::new(),
@@ -165,7 +175,10 @@ impl<'a> Caller<'a> {
     fn clients(&mut self, platform: bool) {
         let container = self.container;
         let mut clients: BTreeMap<(usize, &'a str), Client<'a>> = BTreeMap::new();
-        for variable in container.env.iter() {
+        // What the script sets is what its programs see.
+        let replaced = |variable: &&Variable| self.scripted.iter().any(|set| set.name == variable.name);
+        let variables = container.env.iter().filter(|variable| !replaced(variable)).chain(self.scripted.iter().copied());
+        for variable in variables {
             let name = variable.name.as_str();
             if ["DISABLE_", "ENABLE_", "NO_", "USE_", "HAS_"].iter().any(|start| name.starts_with(start)) {
                 continue;
@@ -344,7 +357,7 @@ impl<'a> Caller<'a> {
     }
 
     /// The addresses in options.
-    fn url_options(&self) -> Addresses {
+    fn url_options(&mut self) -> Addresses {
         let mut out = Addresses::default();
         let words: Vec<&str> = self.container.command.iter().chain(&self.container.args).map(|(text, _)| text.as_str()).collect();
         let split: Vec<&str> = words.iter().flat_map(|word| word.split_whitespace()).collect();
@@ -354,8 +367,14 @@ impl<'a> Caller<'a> {
                 continue;
             }
             let Some(value) = joined.or_else(|| split.get(at + 1).copied()) else { continue };
-            if let Address::Local | Address::Nowhere = address(value.trim_matches(['"', '\''])) {
-                out.elsewhere = true;
+            let value = value.trim_matches(['"', '\'']);
+            let found = address(value);
+            out.elsewhere |= matches!(found, Address::Local | Address::Nowhere);
+            if matches!(found, Address::Local | Address::Known(..)) && value.contains("://") {
+                let option = name.to_ascii_lowercase();
+                self.out.addressed |= option.contains("base") || option.contains("llm");
+                self.out.speaks |=
+                    ["openai", "llm", "api-base", "api_base"].iter().any(|word| option.contains(word)) || value.contains("/v1");
             }
         }
         out
@@ -364,13 +383,13 @@ impl<'a> Caller<'a> {
     /// Known hosts in arguments, scripts and variables that are not made for them.
     fn named_hosts(&mut self) {
         let mut found = Vec::new();
-        for (text, at) in self.container.command.iter().chain(&self.container.args).filter(|(text, _)| text.contains("://")) {
-            for line in text.lines() {
-                let line = if line.trim_start().starts_with('#') { "" } else { line.split(" #").next().unwrap_or_default() };
-                for (url, host) in hosts(line) {
-                    if let Some(api) = self.owner(host, url) {
-                        found.push(self.service(api, at, Source::ContainerArg, host, endpoint(url)));
-                    }
+        // A container that only says something calls nothing.
+        let talks = self.container.command.first().is_some_and(|(program, _)| is_talk(program));
+        let words = self.container.command.iter().chain(&self.container.args);
+        for (text, at) in words.filter(|(text, _)| !talks && text.contains("://")) {
+            for (url, host) in spoken_hosts(text) {
+                if let Some(api) = self.owner(host, url) {
+                    found.push(self.service(api, at, Source::ContainerArg, host, endpoint(url)));
                 }
             }
         }

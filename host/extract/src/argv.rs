@@ -504,3 +504,20 @@ pub(crate) fn joins(rules: &Rules, line: &CommandLine) -> bool {
 #[cfg(test)]
 #[path = "argv/tests.rs"]
 mod tests;
+/// What a script sets for the programs that it starts: those that are known, and those that are not.
+pub(crate) fn variables<'v>(launches: &'v [Launch<'_>], lines: &[&'v [CommandLine]]) -> Vec<&'v Variable> {
+    let known = launches.iter().map(|launch| (&launch.variables.0, &launch.variables.1));
+    let unknown = lines.iter().copied().flatten().map(|line| (&line.exported, &line.own));
+    let mut last: Option<&Rc<Vec<Variable>>> = None;
+    let mut out = Vec::new();
+    for (exported, own) in known.chain(unknown) {
+        out.extend(own);
+        // A script exports a few times and starts many programs.
+        if last.is_none_or(|last| !Rc::ptr_eq(last, exported)) {
+            out.extend(exported.iter());
+        }
+        last = Some(exported);
+    }
+    out
+}
+

@@ -50,12 +50,16 @@ pub(crate) struct ClueWords {
     pub(crate) words: HashSet<String>,
     /// Names of engines in images and programs. In an image that hints at the engine itself they say nothing more.
     pub(crate) engine_words: HashSet<String>,
+    /// Words that mean something else too: in images of several words they count as half ones.
+    pub(crate) doubtful_words: HashSet<String>,
     /// Words of images and programs of which two speak of AI.
     pub(crate) half_words: HashSet<String>,
     /// Endings of files that hold a model.
     pub(crate) weights: HashSet<String>,
     /// Families of models, as names begin.
     pub(crate) families: Vec<String>,
+    /// Words of images that look after others and run no model, whatever they are told about one.
+    pub(crate) controls: HashSet<String>,
     /// Words of images that only show what others do: a front end named after an assistant is a web page.
     pub(crate) fronts: HashSet<String>,
     /// Words that tell what is done, by category; the first category that has one counts.
@@ -82,26 +86,39 @@ impl Reader<'_> {
     /// Reads signs, when nothing else has shown what the container does.
     pub(crate) fn clues(&self, lines: &[CommandLine], images: &[ImageMatch], out: &mut Reading) {
         let words = &self.rules.conventions.clues;
+        if self.image.is_some_and(|image| controls(words, &image.repository)) {
+            return;
+        }
         let mut signs = self.signs(words);
         let spoken = self.spoken(lines);
         let said = |set: &HashSet<String>| spoken.iter().any(|word| set.contains(word));
         let library = images.iter().any(|found| found.strength > Strength::Weak);
         let fetching = spoken.iter().any(|word| self.rules.conventions.fetching.contains(word));
-        let halves = spoken.iter().filter(|word| words.half_words.contains(*word)).count() + usize::from(fetching);
+        let half = |word: &&String| words.half_words.contains(*word) || words.doubtful_words.contains(*word);
+        let halves = spoken.iter().filter(half).count() + usize::from(fetching);
         // What hints at an engine is no second sign of it.
-        let speaks = said(&words.words) || (images.is_empty() && said(&words.engine_words));
+        let speaks = said(&words.words) || self.speaks_plainly(words, lines) || (images.is_empty() && said(&words.engine_words));
         signs.certain |= library || halves > 1 || (speaks && !said(&words.fronts)) || self.has_variables_of(images, words);
         // A client of the tools of machine learning that is called a trainer or a model.
         signs.certain |= halves > 0 && signs.hinted;
-        signs.likely |= signs.certain || signs.device || !images.is_empty();
+        signs.likely |= signs.certain || signs.device || !images.is_empty() || said(&words.doubtful_words);
         let hits: Vec<_> = lines.iter().flat_map(|line| options::parse(&line.tokens, &[&self.rules.unknown], &[]).hits).collect();
         let named = hits.iter().any(options::Hit::is_model);
+        signs.calls |= out.calls.addressed;
         if !signs.certain && signs.models.is_empty() && !named {
             return;
         }
         let mut values: Vec<&str> = hits.iter().filter(|hit| hit.is_model()).flat_map(|hit| &hit.values).map(Token::as_str).collect();
         values.extend(signs.models.iter().map(|(_, variable)| variable.value.text.as_str()));
-        let known = signs.likely || values.iter().any(|value| of_a_family(words, value) || is_file_of_weights(words, value));
+        let hosted_name = values.iter().any(|value| self.rules.apis.is_hosted_name(value));
+        // A model beside the address of a server that has it.
+        let repository =
+            |value: &&str| matches!(ModelReference::parse(value), Ok(ParsedModel { reference: ModelReference::Hub { .. }, .. }));
+        let addressed = named && out.calls.addressed && (out.calls.speaks || values.iter().any(repository));
+        let known = signs.likely
+            || addressed
+            || hosted_name
+            || values.iter().any(|value| of_a_family(words, value) || is_file_of_weights(words, value));
         if !known {
             return;
         }
@@ -109,14 +126,16 @@ impl Reader<'_> {
         let otherwise = if library { Category::Training } else { Category::Inference };
         let spoken = CATEGORIES.into_iter().find(|category| words.categories.get(category).is_some_and(said));
         // What a client calls says what it is.
-        let client = spoken.is_none() && (out.calls.local || !out.calls.services.is_empty());
+        let called = out.calls.local || !out.calls.services.is_empty();
+        let hosted_name = hosted_name && !signs.device;
+        let client = spoken.is_none() && (called || addressed || hosted_name);
         let category = spoken.unwrap_or(if client { Category::Gateway } else { otherwise });
         let role = match category {
             Category::Training | Category::FineTuning => Role::Base,
             Category::Gateway => Role::Target,
             // Who has nothing to run a model on measures one that runs elsewhere.
             Category::Benchmark if !signs.device => Role::Target,
-            _ if signs.device || !signs.calls => Role::Main,
+            _ if (signs.device || !signs.calls) && !hosted_name => Role::Main,
             _ => Role::Target,
         };
         let does = match (category, role) {
@@ -154,7 +173,7 @@ impl Reader<'_> {
             said.guess(variable);
         }
         // What is asked of a hosted service has a name there.
-        let hosted = client && role == Role::Target && out.calls.hosted && !out.calls.local;
+        let hosted = client && role == Role::Target && (out.calls.hosted || hosted_name) && !out.calls.local;
         said.claims(self, (hosted, false), role, does, &mut found);
         found.silent = None;
         if !signs.certain && found.models.is_empty() && found.unresolved.is_empty() {
@@ -164,7 +183,7 @@ impl Reader<'_> {
             self.runtime_by_variable(words, out);
         }
         // What the image says goes first.
-        if out.categories.is_empty() && !client {
+        if out.categories.is_empty() && !(client && called) {
             out.categories.push(category);
         }
         out.does = out.does.or(Some(does));
@@ -258,6 +277,16 @@ impl Reader<'_> {
         out
     }
 
+    /// Whether a word that means something else too is all that an image is called, or the name of a program.
+    fn speaks_plainly(&self, words: &ClueWords, lines: &[CommandLine]) -> bool {
+        let mut programs = HashSet::new();
+        for line in lines {
+            names_of_programs(line, &mut programs);
+        }
+        let name = self.image.and_then(|image| image.repository.rsplit('/').next());
+        name.is_some_and(|name| words.doubtful_words.contains(name)) || programs.iter().any(|word| words.doubtful_words.contains(word))
+    }
+
     /// How well a value names a model, the best first; none for what names none, such as the directory `/models`.
     fn rank(&self, value: &Traced) -> Option<u8> {
         if value.unknown().is_some() {
@@ -309,8 +338,18 @@ impl Reader<'_> {
     }
 }
 
+/// Whether an image looks after others, by the words of its name.
+fn controls(words: &ClueWords, repository: &str) -> bool {
+    let name = repository.rsplit('/').next().unwrap_or(repository);
+    name.split(['-', '_', '.']).any(|word| words.controls.contains(word))
+}
+
 /// The words of the program and of what an interpreter runs.
 fn names_of_programs(line: &CommandLine, out: &mut HashSet<String>) {
+    // Behind an option in front stands a value, and the program is the image's own.
+    if line.tokens.first().is_some_and(|first| first.as_str().starts_with('-')) {
+        return;
+    }
     for token in line.tokens.iter().take(3).filter(|token| !token.as_str().starts_with('-')).take(2) {
         split_words(base_name(token.as_str()), out);
     }

@@ -149,8 +149,14 @@ impl<'a> Reader<'a> {
         out.ai_image =
             images.iter().find(|found| found.strength > Strength::Weak).and_then(|found| self.rules.runtimes[found.runtime].category);
         let platform = matches!(out.ai_image, Some(Category::Agent | Category::Gateway | Category::VectorDatabase));
-        out.calls = apis::read(self.rules, self.trace, self.container, platform);
         let program = self.program(images);
+        out.calls = apis::read(
+            self.rules,
+            self.trace,
+            self.container,
+            platform,
+            &argv::variables(&program.launches, &[&program.unknown, &program.fetching]),
+        );
         if !marked.is_empty() && program.any && program.unknown.is_empty() && program.launches.is_empty() {
             out.ai_image = None;
             return out;

@@ -228,6 +228,9 @@ impl Said {
             }
             name_it(reader, main, &names);
             reader.corroborate(main);
+            if main.role == Role::Embedding && speaks_of(reader, main, Role::Reranker) {
+                main.role = Role::Reranker;
+            }
             if does == Does::Fetch {
                 spoken_role(reader, main);
             }
@@ -429,6 +432,12 @@ fn destination(token: &Token) -> Destination {
     let known = token.text.marks.iter().filter(|(_, origin)| matches!(origin, Origin::Unknown(_))).map(|(range, _)| range.start).min();
     let text = token.as_str();
     Destination { path: text[..known.unwrap_or(text.len())].to_owned(), open: known.is_some() }
+}
+
+/// Whether the model's own name says what it is for, where a server runs models for several purposes.
+fn speaks_of(reader: &Reader<'_>, main: &ModelClaim, role: Role) -> bool {
+    let id = main.parsed.reference.id().to_lowercase();
+    reader.rules.conventions.spoken_roles.get(&role).is_some_and(|words| words.iter().any(|word| id.contains(word.as_str())))
 }
 
 /// A download whose words say what the model is for.

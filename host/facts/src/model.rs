@@ -198,15 +198,22 @@ fn check_placeholder(text: &str) -> Result<(), NotAModel> {
         let word = |word: &str| {
             lower == word || ["-", "_"].iter().any(|joint| lower.strip_prefix(word).is_some_and(|rest| rest.starts_with(joint)))
         };
-        if ["your", "replace", "placeholder", "changeme", "todo", "insert"].iter().any(|known| word(known))
+        if ["your", "replace", "placeholder", "changeme", "todo", "fixme", "tbd", "insert"].iter().any(|known| word(known))
             || lower == "replaced-by-kustomize"
             || lower == "change-me"
             || lower == "change_me"
             || (segment.len() > 4 && segment.starts_with("__") && segment.ends_with("__"))
+            || (lower.len() > 2 && lower.bytes().all(|byte| byte == b'x'))
             || is_variable_name(segment)
         {
             return Err(NotAModel::Placeholder);
         }
+    }
+    // What manuals write where the reader has a name of his own.
+    if ["foo", "foo/bar", "org/model", "org/model-id", "model-name", "model_name"].iter().any(|known| text.eq_ignore_ascii_case(known))
+        || text.split_once("path/to/").is_some_and(|(before, _)| before.is_empty() || before.ends_with('/'))
+    {
+        return Err(NotAModel::Placeholder);
     }
     if ["none", "null", "nil", "n/a", "na", "-", "empty", "undefined", "unset", "true", "false", "auto", "default"]
         .iter()

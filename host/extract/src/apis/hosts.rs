@@ -89,8 +89,64 @@ fn local(host: &str) -> bool {
         || host.ends_with(".docker.internal")
 }
 
-/// Every `scheme://host…` of a text, with its host.
-pub(super) fn hosts(text: &str) -> impl Iterator<Item = (&str, &str)> {
+/// URLs with their hosts in a script or an argument, without what is only said: comments, what `echo` and `printf` write to the
+/// terminal, and here-documents that `cat` does. What goes into a file may be a configuration, and counts.
+pub(super) fn spoken_hosts(text: &str) -> Vec<(&str, &str)> {
+    let mut out = Vec::new();
+    let mut ends: Option<&str> = None;
+    for line in text.lines() {
+        if let Some(end) = ends {
+            ends = (line.trim() != end).then_some(end);
+            continue;
+        }
+        if !line.contains("://") && !line.contains("<<") {
+            continue;
+        }
+        let line = if line.trim_start().starts_with('#') { "" } else { line.split(" #").next().unwrap_or_default() };
+        if ["echo", "printf", "<<"].iter().any(|word| line.contains(word)) {
+            for command in commands(line) {
+                let first = first_word(command);
+                let written = command.contains("> ") || command.contains(">/") || command.contains(">>") || command.contains(">$");
+                if is_talk(first) && !written {
+                    continue;
+                }
+                out.extend(hosts(command));
+                if first == "cat" && !command.contains('>') && !line.contains('|') {
+                    ends = command.split_once("<<").map(|(_, word)| word.trim_start_matches('-').trim().trim_matches(['"', '\'', '\\']));
+                }
+            }
+        } else {
+            out.extend(hosts(line));
+        }
+    }
+    out
+}
+
+/// Whether a program only says something.
+pub(super) fn is_talk(program: &str) -> bool {
+    matches!(program.rsplit('/').next().unwrap_or(program), "echo" | "printf")
+}
+
+/// The first word of a command that is not of the shell.
+fn first_word(command: &str) -> &str {
+    let shells = ["then", "do", "else", "if", "while", "!", "{", "("];
+    command.split_whitespace().find(|word| !shells.contains(word)).unwrap_or_default().trim_start_matches('(')
+}
+
+/// The commands of a line, at `;`, `&&`, `||` and `|` outside of quotes.
+fn commands(line: &str) -> impl Iterator<Item = &str> {
+    let mut quote = None;
+    line.split(move |c: char| {
+        match (quote, c) {
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            _ => {}
+        }
+        quote.is_none() && matches!(c, ';' | '&' | '|')
+    })
+}
+
+fn hosts(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '=' | '(' | ')' | '<' | '>'))
         .filter_map(|word| url_host(word).map(|host| (word, host)))
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::RulesError;
 use crate::env::upper_snake;
+use crate::images::matches;
 use crate::maps::FastMap;
 
 /// What a service is there for.
@@ -136,6 +137,8 @@ struct File {
     #[serde(default)]
     url_options: Vec<String>,
     #[serde(default)]
+    open_models: Vec<String>,
+    #[serde(default)]
     switches: Vec<Switch>,
     #[serde(default)]
     selectors: Vec<Selector>,
@@ -147,6 +150,8 @@ pub(crate) struct Services {
     pub all: Vec<Api>,
     /// Options that hold a base URL.
     pub url_options: Vec<String>,
+    /// Names of models that anybody can run, though a service has others of that form.
+    pub open_models: Vec<String>,
     pub switches: Vec<Switch>,
     pub selectors: Vec<Selector>,
     by_name: FastMap<String, usize>,
@@ -155,7 +160,7 @@ pub(crate) struct Services {
 
 impl Services {
     pub(crate) fn read(file: &str, text: &str) -> Result<Self, RulesError> {
-        let File { services: all, url_options, switches, selectors } = super::read(file, text)?;
+        let File { services: all, url_options, open_models, switches, selectors } = super::read(file, text)?;
         let entry = |message: String| RulesError::Entry { file: file.to_owned(), message };
         let mut by_name = FastMap::default();
         let mut variables = FastMap::default();
@@ -186,7 +191,13 @@ impl Services {
         if let Some(name) = named.into_iter().find(|name| !by_name.contains_key(*name)) {
             return Err(entry(format!("`{name}` is no service")));
         }
-        Ok(Self { all, url_options, switches, selectors, by_name, variables })
+        Ok(Self { all, url_options, open_models, switches, selectors, by_name, variables })
+    }
+
+    /// Whether a name is that of a model which only its owner runs. Names of the same form that others may run are no such ones.
+    pub(crate) fn is_hosted_name(&self, name: &str) -> bool {
+        let is = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, name));
+        !name.contains(['/', ':']) && self.all.iter().any(|api| api.kind == Kind::Model && is(&api.forms)) && !is(&self.open_models)
     }
 
     pub(crate) fn index(&self, name: &str) -> Option<usize> {

@@ -3,10 +3,12 @@
 //! One file per group of programs. How to write a case is told in [`support`].
 
 mod agents;
+mod clients;
 mod engines;
 mod in_house;
 mod jobs;
 mod model_servers;
+mod names;
 mod platforms;
 mod servers;
 mod support;
