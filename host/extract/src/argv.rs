@@ -273,7 +273,8 @@ impl Head {
     }
 
     /// How well a launcher fits to the first words; none when it does not.
-    fn fits(&self, launcher: &Launcher, tokens: &[Token]) -> Option<usize> {
+    fn fits(&self, rules: &Rules, launcher: &Launcher, line: &CommandLine) -> Option<usize> {
+        let tokens = &line.tokens;
         let word = tokens[self.at].as_str();
         let base = base_name(word);
         let named = |names: &[String]| names.iter().any(|name| name == base).then_some(EXACT);
@@ -291,10 +292,15 @@ impl Head {
         if launcher.with.as_ref().is_some_and(|with| !is_with(rest, with)) {
             return None;
         }
+        if !launcher.says.is_empty() && !rest.iter().chain(&line.document).any(|word| says(word.as_str(), &launcher.says)) {
+            return None;
+        }
         let start = start + 12 * usize::from(launcher.with.is_some());
         let followed = rest.len() >= launcher.words.len() && launcher.words.iter().zip(rest).all(|(want, have)| want == have.as_str());
         let any = |wanted: bool, is: fn(&str) -> bool| !wanted || rest.iter().any(|token| is(token.as_str()));
-        (followed && any(launcher.hub_only, on_hub) && any(launcher.weights_only, is_weights)).then(|| start + launcher.words.len() * 8)
+        let copied = || !launcher.models_only || copies_a_model(&rules.conventions.stored_models, rest);
+        (followed && any(launcher.hub_only, on_hub) && any(launcher.weights_only, is_weights) && copied())
+            .then(|| start + launcher.words.len() * 8)
     }
 }
 
@@ -311,6 +317,15 @@ fn is_with(words: &[Token], with: &str) -> bool {
             texts().any(|text| text == with) || words.windows(2).any(|pair| pair[0].as_str() == name && pair[1].as_str() == value)
         }
     }
+}
+
+/// Whether a text has all of these parts, in any case and with any blanks between words.
+fn says(text: &str, parts: &[String]) -> bool {
+    let plain = format!(
+        "{} ",
+        text.to_ascii_lowercase().split([' ', '\n', '\t', ';', '"', '\'']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    );
+    parts.iter().all(|part| plain.contains(part.as_str()))
 }
 
 /// How well a name fits that is written out; patterns fit less well, paths better.
@@ -335,7 +350,7 @@ fn carried(rules: &Rules, line: &CommandLine) -> Option<((usize, usize, Token), 
         .candidates(rules, tokens)
         .into_iter()
         .map(|(runtime, index)| (runtime, index, &rules.runtimes[runtime].launch[index]))
-        .find(|(_, _, launcher)| launcher.starts.is_some() && head.fits(launcher, tokens).is_some())?;
+        .find(|(_, _, launcher)| launcher.starts.is_some() && head.fits(rules, launcher, line).is_some())?;
     let start = launcher.starts.as_ref()?;
     let mut next = head.at + 1 + launcher.words.len();
     let (mut module, mut program) = (false, false);
@@ -407,7 +422,7 @@ pub(crate) fn find<'r>(rules: &'r Rules, line: &CommandLine, env: &Env) -> Vec<L
     let mut best: Option<(usize, Launch<'r>)> = None;
     for (runtime, index) in head.candidates(rules, tokens) {
         let launcher = &rules.runtimes[runtime].launch[index];
-        let Some(weight) = head.fits(launcher, tokens) else { continue };
+        let Some(weight) = head.fits(rules, launcher, line) else { continue };
         if best.as_ref().is_some_and(|(known, _)| *known >= weight) {
             continue;
         }
@@ -447,6 +462,25 @@ fn is_weights(word: &str) -> bool {
     catalogued || (on_hub(word) && path.contains("/resolve/")) || (path.contains("://") && ENDS.iter().any(|end| path.ends_with(end)))
 }
 
+/// Whether the first address is followed by a directory of one's own, and either speaks of models: what goes the other way is made here,
+/// and of the rest nobody knows what it is.
+fn copies_a_model(directories: &[String], words: &[Token]) -> bool {
+    let Some(from) = words.iter().position(|word| in_a_store(word.as_str())) else { return false };
+    let into = words[from + 1..].iter().map(Token::as_str).find(|word| word.starts_with(['/', '.', '~']));
+    // A path in front of it is what goes to the store.
+    if words[..from].iter().any(|word| word.as_str().starts_with(['/', '.', '~'])) {
+        return false;
+    }
+    let named = |text: &str| text.split('/').any(|segment| directories.iter().any(|known| known.eq_ignore_ascii_case(segment)));
+    into.is_some_and(|into| named(into) || named(words[from].as_str()) || is_weights(words[from].as_str()))
+}
+
+/// Whether a word is an address in an object store. Options may hold the address of the store itself.
+fn in_a_store(word: &str) -> bool {
+    ["s3://", "gs://", "az://", "oss://", "cos://", "obs://"].iter().any(|scheme| word.starts_with(scheme))
+        || (word.contains("://") && word.contains(".blob."))
+}
+
 /// What a command line without a launcher does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Other {
@@ -481,6 +515,23 @@ pub(crate) fn other(rules: &Rules, line: &CommandLine) -> Other {
     }
 }
 
+/// What a script sets for the programs that it starts: those that are known, and those that are not.
+pub(crate) fn variables<'v>(launches: &'v [Launch<'_>], lines: &[&'v [CommandLine]]) -> Vec<&'v Variable> {
+    let known = launches.iter().map(|launch| (&launch.variables.0, &launch.variables.1));
+    let unknown = lines.iter().copied().flatten().map(|line| (&line.exported, &line.own));
+    let mut last: Option<&Rc<Vec<Variable>>> = None;
+    let mut out = Vec::new();
+    for (exported, own) in known.chain(unknown) {
+        out.extend(own);
+        // A script exports a few times and starts many programs.
+        if last.is_none_or(|last| !Rc::ptr_eq(last, exported)) {
+            out.extend(exported.iter());
+        }
+        last = Some(exported);
+    }
+    out
+}
+
 /// Whether it joins a server that another pod leads and that knows the model.
 pub(crate) fn joins(rules: &Rules, line: &CommandLine) -> bool {
     let words: Vec<&str> = line.tokens.iter().map(Token::as_str).collect();
@@ -504,20 +555,3 @@ pub(crate) fn joins(rules: &Rules, line: &CommandLine) -> bool {
 #[cfg(test)]
 #[path = "argv/tests.rs"]
 mod tests;
-/// What a script sets for the programs that it starts: those that are known, and those that are not.
-pub(crate) fn variables<'v>(launches: &'v [Launch<'_>], lines: &[&'v [CommandLine]]) -> Vec<&'v Variable> {
-    let known = launches.iter().map(|launch| (&launch.variables.0, &launch.variables.1));
-    let unknown = lines.iter().copied().flatten().map(|line| (&line.exported, &line.own));
-    let mut last: Option<&Rc<Vec<Variable>>> = None;
-    let mut out = Vec::new();
-    for (exported, own) in known.chain(unknown) {
-        out.extend(own);
-        // A script exports a few times and starts many programs.
-        if last.is_none_or(|last| !Rc::ptr_eq(last, exported)) {
-            out.extend(exported.iter());
-        }
-        last = Some(exported);
-    }
-    out
-}
-

@@ -43,6 +43,8 @@ pub(crate) struct Draft<'r> {
     named: Vec<(usize, String)>,
     /// Keys that a better name has replaced.
     pub(crate) renamed: BTreeMap<String, String>,
+    /// What steps before the server have made, by the directory that they filled.
+    made: BTreeMap<String, String>,
     /// Models that the report says are mounted.
     pub(crate) mounted: MountedModels,
 }
@@ -68,6 +70,7 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>, trace: &Trace) -> 
         image_keys: Vec::new(),
         named: Vec::new(),
         renamed: BTreeMap::new(),
+        made: BTreeMap::new(),
         mounted: MountedModels::default(),
     };
     let images: Vec<Option<ImageReference>> =

@@ -130,6 +130,8 @@ pub struct Launcher {
     pub words: Vec<String>,
     /// What must be among the words behind: an option, an option with its value (`--a=b`), or a part of any other word.
     pub with: Option<String>,
+    /// Parts that one of the words behind, or the here-document, must have, in lower case.
+    pub says: Vec<String>,
     /// What it does, when not what the runtime does.
     pub does: Option<Does>,
     /// Category, when not the runtime's.
@@ -150,6 +152,8 @@ pub struct Launcher {
     pub hub_only: bool,
     /// It counts only with the address of a file of weights.
     pub weights_only: bool,
+    /// It counts only when it copies a model out of a store, as far as names tell.
+    pub models_only: bool,
 }
 
 /// A variable that switches another runtime on.
@@ -361,6 +365,8 @@ pub(crate) struct Conventions {
     /// Words in place of a model that say that there is none.
     #[serde(default)]
     pub no_model: Vec<String>,
+    /// Names of directories in stores and volumes that hold models.
+    pub stored_models: Vec<String>,
     /// Last path segments that say nothing about a model.
     pub generic_directories: Vec<String>,
     /// Tokens of a repository name that make an image plumbing.

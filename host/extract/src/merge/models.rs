@@ -79,10 +79,20 @@ impl Draft<'_> {
             return self.model(claim, container);
         };
         let directory = destination.path.trim_end_matches('/');
+        // What another step has made is converted further: one model, and one more place of it.
+        if let Some(name) = self.made.get(&id).and_then(|name| self.current(name)).map(str::to_owned)
+            && name != id
+        {
+            self.made.insert(directory.to_owned(), name.clone());
+            return self.made_of(&name, directory, claim);
+        }
+        // Some servers are given the directory around those of a model's versions.
+        let version = |last: &str| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
+        let around = directory.rsplit_once('/').filter(|(around, last)| !around.is_empty() && version(last)).map(|(around, _)| around);
         let last = id.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let fills = |path: &str| {
             let path = path.trim_end_matches('/');
-            path == directory
+            path == directory || Some(path) == around
                 || path.strip_prefix(directory).map(|rest| rest.trim_start_matches('/')).is_some_and(|rest| rest == last || is_file_of(rest, last))
                 // A loop fills one directory after the other.
                 || (destination.open && destination.path.len() > 1 && path.starts_with(&destination.path))
@@ -90,15 +100,19 @@ impl Draft<'_> {
         // All of them begin with the directory.
         let filled: Vec<String> = self
             .models
-            .range::<str, _>((Bound::Included(directory), Bound::Unbounded))
-            .take_while(|(path, _)| path.starts_with(directory))
+            .range::<str, _>((Bound::Included(around.unwrap_or(directory)), Bound::Unbounded))
+            .take_while(|(path, _)| path.starts_with(around.unwrap_or(directory)))
             .filter(|(path, model)| matches!(model.reference, ModelReference::Path(_)) && fills(path))
             .map(|(path, _)| path.clone())
             .collect();
         let filled: Vec<(String, Model)> =
             filled.into_iter().filter_map(|path| self.models.remove(&path).map(|model| (path, model))).collect();
         let mut filled = filled.into_iter();
-        let Some((path, mut model)) = filled.next() else { return self.model(claim, container) };
+        let Some((path, mut model)) = filled.next() else {
+            let key = self.model(claim, container);
+            self.made.insert(directory.to_owned(), key.name.clone());
+            return key;
+        };
         if matches!(claim.parsed.reference, ModelReference::Hub { .. }) {
             self.renamed.insert(path.clone(), id.clone());
             model.sources.insert(path);
@@ -120,7 +134,27 @@ impl Draft<'_> {
         model.finding.property("container.name", &container.name);
         let key = model.finding.key.clone();
         self.put(model);
+        self.made.insert(directory.to_owned(), key.name.clone());
         key
+    }
+
+    /// A further step of a model that steps before it have made: a server that loads what comes out of it loads that model.
+    fn made_of(&mut self, name: &str, directory: &str, claim: &ModelClaim) -> Key {
+        // A server of a whole repository of models is given the directory around it.
+        let around = directory.rsplit_once('/').map_or("", |(around, _)| around);
+        let is_served = |path: &&str| path.len() > 1 && self.models.get(*path).is_some_and(|model| is_location(&model.reference));
+        let path = [directory, around].into_iter().find(|path| *path != name && is_served(path));
+        if let Some((path, served)) = path.and_then(|path| Some((path, self.models.remove(path)?))) {
+            self.renamed.insert(path.to_owned(), name.to_owned());
+            if let Some(model) = self.models.get_mut(name) {
+                model.sources.insert(path.to_owned());
+                absorb(model, served);
+            }
+        }
+        if let Some(model) = self.models.get_mut(name) {
+            model.finding.evidence.extend(claim.evidence.iter().cloned());
+        }
+        Key::new(Class::Model, name)
     }
 
     /// Variables of a conventional name anywhere in the object that repeat a model that is known by better evidence.

@@ -3,6 +3,7 @@
 //! One file per group of programs. How to write a case is told in [`support`].
 
 mod agents;
+mod chains;
 mod clients;
 mod engines;
 mod in_house;
