@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::pointer::{self, Pointer, PointerText};
 
 mod read;
+mod yaml;
 
 /// Deepest nesting that is read. The API server's own JSON decoder stops at 10,000; no real object passes 40.
 pub const MAX_DEPTH: usize = 128;
@@ -48,7 +49,7 @@ pub enum Kind {
     Object,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Span {
     start: u32,
     len: u32,
@@ -507,6 +508,12 @@ impl Chain {
         }
         self.last = child;
     }
+
+    /// Keys of the children so far.
+    fn keys<'b>(&self, builder: &'b Builder) -> impl Iterator<Item = Span> + 'b {
+        let node = |index: u32| (index != NONE).then(|| &builder.nodes[index as usize]);
+        std::iter::successors(node(self.first), move |child| node(child.next)).map(|child| child.key)
+    }
 }
 
 impl Builder {
@@ -519,6 +526,21 @@ impl Builder {
     fn push(&mut self, parent: u32, key: Span, value: Value) -> u32 {
         self.nodes.push(Node { parent, next: NONE, key, value });
         (self.nodes.len() - 1) as u32
+    }
+
+    /// A number that is no integer.
+    fn fraction(&mut self, value: f64) -> Value {
+        match serde_json::Number::from_f64(value) {
+            Some(number) => Value::Number(self.intern(&number.to_string())),
+            // YAML's .nan and .inf have no JSON form; Kubernetes refuses them too, extraction need not.
+            None => Value::Null,
+        }
+    }
+
+    fn finish(mut self) -> Tree {
+        self.nodes.shrink_to_fit();
+        self.text.shrink_to_fit();
+        Tree { nodes: self.nodes, text: self.text }
     }
 }
 

@@ -80,11 +80,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<u32, E> {
-        match serde_json::Number::from_f64(value) {
-            Some(number) => self.put(|b| Value::Number(b.intern(&number.to_string()))),
-            // YAML's .nan and .inf have no JSON form; Kubernetes refuses them too, extraction need not.
-            None => self.put(|_| Value::Null),
-        }
+        self.put(|b| b.fraction(value))
     }
 
     fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<u32, E> {
@@ -114,7 +110,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut chain = Chain::default();
         let mut keys = Keys::default();
         while let Some(span) = access.next_key_seed(KeySeed(self.builder))? {
-            if !keys.insert(span, &self.builder.text) {
+            if !keys.insert(span, &chain, self.builder) {
                 let key = &self.builder.text[span.start as usize..];
                 return Err(A::Error::custom(format_args!("key `{}` is given twice", shorten(key))));
             }
@@ -132,11 +128,18 @@ fn shorten(text: &str) -> String {
     text.chars().take(80).flat_map(char::escape_debug).collect()
 }
 
-/// Keys of one map seen so far, as spans of the tree's text. Comparing a few is cheaper than hashing them, and nearly all maps are small.
+/// Keys of one map seen so far. A few are found again in the tree, where comparing them is cheaper than hashing, and nearly all maps are
+/// small.
 #[derive(Default)]
-struct Keys {
-    few: Vec<Span>,
-    many: HashMap<u64, Vec<Span>>,
+pub(super) struct Keys {
+    count: usize,
+    many: Option<Box<Many>>,
+}
+
+/// Keys as spans of the tree's text, by their hash.
+#[derive(Default)]
+struct Many {
+    spans: HashMap<u64, Vec<Span>>,
     hashes: RandomState,
 }
 
@@ -144,23 +147,23 @@ struct Keys {
 pub(super) const FEW_KEYS: usize = 32;
 
 impl Keys {
-    /// Adds a key that the text ends with; false when it is there already.
-    fn insert(&mut self, span: Span, text: &str) -> bool {
-        let of = |span: Span| &text[span.start as usize..(span.start + span.len) as usize];
+    /// Adds a key that the tree's text ends with and whose value is not in the tree yet; those before it are in the chain. False when it
+    /// is there already.
+    pub(super) fn insert(&mut self, span: Span, chain: &Chain, builder: &Builder) -> bool {
+        let of = |span: Span| &builder.text[span.start as usize..(span.start + span.len) as usize];
         let key = of(span);
-        if self.few.len() < FEW_KEYS {
-            if self.few.iter().any(|other| of(*other) == key) {
-                return false;
-            }
-            self.few.push(span);
-            return true;
+        self.count += 1;
+        if self.count <= FEW_KEYS {
+            return chain.keys(builder).all(|other| of(other) != key);
         }
-        if self.many.is_empty() {
-            for other in &self.few {
-                self.many.entry(self.hashes.hash_one(of(*other))).or_default().push(*other);
+        let many = self.many.get_or_insert_with(|| {
+            let mut many = Many::default();
+            for other in chain.keys(builder) {
+                many.spans.entry(many.hashes.hash_one(of(other))).or_default().push(other);
             }
-        }
-        let same = self.many.entry(self.hashes.hash_one(key)).or_default();
+            Box::new(many)
+        });
+        let same = many.spans.entry(many.hashes.hash_one(key)).or_default();
         if same.iter().any(|other| of(*other) == key) {
             return false;
         }
@@ -222,9 +225,7 @@ impl Visitor<'_> for KeySeed<'_> {
 impl<'de> Deserialize<'de> for Tree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut builder = Builder::default();
-        Seed { builder: &mut builder, parent: 0, key: Span { start: 0, len: 0 }, depth: 0 }.deserialize(deserializer)?;
-        builder.nodes.shrink_to_fit();
-        builder.text.shrink_to_fit();
-        Ok(Self { nodes: builder.nodes, text: builder.text })
+        Seed { builder: &mut builder, parent: 0, key: Span::default(), depth: 0 }.deserialize(deserializer)?;
+        Ok(builder.finish())
     }
 }

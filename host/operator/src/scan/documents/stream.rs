@@ -268,6 +268,9 @@ impl Chunk<'_> {
         if self.text.lines().all(|line| line.trim().is_empty() || line.trim_start_matches(' ').starts_with('#')) {
             return Ok(Content::Empty);
         }
+        if let Some(tree) = Tree::from_plain_yaml(&self.text) {
+            return Ok(objects(tree));
+        }
         match serde_saphyr::from_str_with_options::<Tree>(&self.text, options(&self.text)) {
             Ok(tree) => Ok(objects(tree)),
             Err(error) => {
@@ -294,4 +297,10 @@ impl Chunk<'_> {
             }
         }
     }
+}
+
+/// The documents of a stream of YAML as the readers get them.
+#[cfg(test)]
+pub(super) fn texts(text: &str) -> Vec<String> {
+    Chunks::new(text).map(|chunk| chunk.text.into_owned()).collect()
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod plain;
+
 fn read(text: &str) -> Vec<Document> {
     super::read(text).collect()
 }
