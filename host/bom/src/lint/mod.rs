@@ -22,7 +22,7 @@ use std::fmt;
 
 use aibom_facts::object::ObjectRef;
 use aibom_facts::tree::Tree;
-use serde_json::Value;
+use serde_json::Value as Json;
 
 mod node;
 mod occurrences;
@@ -31,7 +31,7 @@ mod references;
 mod shape;
 mod text;
 
-use node::Node;
+use node::{Node, Value, Values};
 use place::Place;
 
 #[cfg(test)]
@@ -58,38 +58,39 @@ impl fmt::Display for Violation {
 }
 
 /// Checks a document. Sorted by rule and place; empty when nothing is wrong.
-pub fn lint(document: &Value) -> Vec<Violation> {
+pub fn lint(document: &Json) -> Vec<Violation> {
     lint_sized(document, MAX_BYTES)
 }
 
 /// Like [`lint`], for a sink that takes this many bytes.
-pub fn lint_sized(document: &Value, max_bytes: usize) -> Vec<Violation> {
+pub fn lint_sized(document: &Json, max_bytes: usize) -> Vec<Violation> {
     let size = serde_json::to_string(document).map_or(usize::MAX, |text| text.len());
-    check(&Node::from(document), size, max_bytes, None)
+    check(&Values::from(document), size, max_bytes, None)
 }
 
 /// Like [`lint`], for the writer itself: what is checked are the bytes that leave. Names of members are constants there, and texts that
 /// L9 is known to have nothing to say about pass it.
 pub(crate) fn lint_written(document: &str, passed: &dyn Fn(&str) -> bool) -> Vec<Violation> {
-    match Node::parse(document) {
-        Ok(node) => check(&node, document.len(), MAX_BYTES, Some(passed)),
+    match Values::parse(document) {
+        Ok(values) => check(&values, document.len(), MAX_BYTES, Some(passed)),
         Err(error) => vec![Violation { rule: "L14", path: String::new(), message: format!("this is no JSON: {error}") }],
     }
 }
 
-fn check(document: &Node<'_>, size: usize, max_bytes: usize, passed: Option<&dyn Fn(&str) -> bool>) -> Vec<Violation> {
+fn check(values: &Values<'_>, size: usize, max_bytes: usize, passed: Option<&dyn Fn(&str) -> bool>) -> Vec<Violation> {
     let mut findings = Findings::default();
     let mut components = Vec::new();
     let mut known = references::Known::default();
     let mut texts = text::Texts::new(passed);
-    walk(document, &Place::ROOT, &mut |node, place| {
-        if matches!(node, Node::Members(_)) && place.is_component() {
-            components.push((node, place.to_string()));
+    for node in values.iter() {
+        if is_component(node) {
+            components.push(node);
         }
-        known.visit(node, place, &mut findings);
-        texts.visit(node, place, &mut findings);
-        shape::visit(node, place, &mut findings);
-    });
+        known.visit(node, &mut findings);
+        texts.visit(node, &mut findings);
+        shape::visit(node, &mut findings);
+    }
+    let document = values.root();
     references::check(document, &components, &known, &mut findings);
     text::check(document, &components, &mut findings);
     shape::check(document, &components, &mut findings);
@@ -102,21 +103,27 @@ fn check(document: &Node<'_>, size: usize, max_bytes: usize, passed: Option<&dyn
 
 /// The whole of rule L7: occurrences whose pointer does not resolve in the object that they name. Occurrences of objects that are not
 /// given, and those of which the filter took something, are left out.
-pub fn lint_against(document: &Value, objects: &[(ObjectRef, &Tree)]) -> Vec<Violation> {
-    let document = Node::from(document);
-    let mut components = Vec::new();
-    walk(&document, &Place::ROOT, &mut |node, place| {
-        if matches!(node, Node::Members(_)) && place.is_component() {
-            components.push((node, place.to_string()));
-        }
-    });
+pub fn lint_against(document: &Json, objects: &[(ObjectRef, &Tree)]) -> Vec<Violation> {
+    let values = Values::from(document);
+    let components: Vec<Node<'_>> = values.iter().filter(|node| is_component(*node)).collect();
     let mut findings = Findings::default();
     occurrences::resolve(&components, objects, &mut findings);
     findings.sorted()
 }
 
-/// Components, nested ones, tools and ancestors included, with their pointers.
-type Components<'d, 'a> = [(&'d Node<'a>, String)];
+/// Whether this is an object in a list of components, nested ones, tools and ancestors included, or the workload.
+fn is_component(node: Node<'_>) -> bool {
+    let within = |node: Node<'_>, name: &str| node.parent().is_some_and(|parent| parent.name() == Some(name));
+    *node.value() == Value::Members
+        && match node.name() {
+            None => within(node, "components") || within(node, "ancestors"),
+            Some("component") => {
+                let outside = node.parent().and_then(Node::parent);
+                within(node, "metadata") && outside.is_some_and(|outside| outside.parent().is_none())
+            }
+            Some(_) => false,
+        }
+}
 
 #[derive(Default)]
 struct Findings(Vec<Violation>);
@@ -131,23 +138,5 @@ impl Findings {
         self.0.sort_by(|a, b| (number(a.rule), a).cmp(&(number(b.rule), b)));
         self.0.dedup();
         self.0
-    }
-}
-
-/// Calls `visit` with every value and its place, outermost first.
-fn walk<'d, 'a>(node: &'d Node<'a>, place: &Place<'_>, visit: &mut dyn FnMut(&'d Node<'a>, &Place<'_>)) {
-    visit(node, place);
-    match node {
-        Node::List(items) => {
-            for (i, item) in items.iter().enumerate() {
-                walk(item, &place.item(i), visit);
-            }
-        }
-        Node::Members(members) => {
-            for (key, member) in members {
-                walk(member, &place.member(key), visit);
-            }
-        }
-        Node::Null | Node::Bool | Node::Number(_) | Node::Text(_) => {}
     }
 }

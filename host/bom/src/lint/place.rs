@@ -1,6 +1,9 @@
-//! Where in a document something is. Built while walking, written out only where something is found.
+//! Where in a document something is. Written out only where something is found.
 
 use std::fmt;
+
+use super::Node;
+use super::node::Key;
 
 /// A JSON pointer, as a chain of tokens.
 #[derive(Clone, Copy)]
@@ -9,12 +12,13 @@ pub(super) struct Place<'p> {
     token: Token<'p>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Token<'p> {
     /// A pointer that is known as text; empty for the whole document.
     Start(&'p str),
+    /// The place of a value.
+    Value(Node<'p>),
     Member(&'p str),
-    Item(usize),
 }
 
 impl<'p> Place<'p> {
@@ -26,27 +30,27 @@ impl<'p> Place<'p> {
         Self { parent: None, token: Token::Start(pointer) }
     }
 
-    /// A member of what is here.
+    /// The place of a value.
+    pub(super) fn of(node: Node<'p>) -> Self {
+        Self { parent: None, token: Token::Value(node) }
+    }
+
+    /// A member, there or not, of what is here.
     pub(super) fn member(&'p self, key: &'p str) -> Self {
         Self { parent: Some(self), token: Token::Member(key) }
     }
+}
 
-    /// An item of the list that is here.
-    pub(super) fn item(&'p self, index: usize) -> Self {
-        Self { parent: Some(self), token: Token::Item(index) }
-    }
+fn member(f: &mut fmt::Formatter<'_>, key: &str) -> fmt::Result {
+    write!(f, "/{}", key.replace('~', "~0").replace('/', "~1"))
+}
 
-    /// Whether this is an item of a list of components, or the workload.
-    pub(super) fn is_component(&self) -> bool {
-        let parent = self.parent.map(|parent| parent.token);
-        match self.token {
-            Token::Item(_) => matches!(parent, Some(Token::Member("components" | "ancestors"))),
-            Token::Member("component") => {
-                parent == Some(Token::Member("metadata"))
-                    && self.parent.and_then(|parent| parent.parent).is_some_and(|root| root.parent.is_none())
-            }
-            Token::Member(_) | Token::Start(_) => false,
-        }
+fn value(f: &mut fmt::Formatter<'_>, node: Node<'_>) -> fmt::Result {
+    let Some(parent) = node.parent() else { return Ok(()) };
+    value(f, parent)?;
+    match node.key() {
+        Key::Member(key) => member(f, key),
+        Key::Item(index) => write!(f, "/{index}"),
     }
 }
 
@@ -57,8 +61,8 @@ impl fmt::Display for Place<'_> {
         }
         match self.token {
             Token::Start(pointer) => f.write_str(pointer),
-            Token::Member(key) => write!(f, "/{}", key.replace('~', "~0").replace('/', "~1")),
-            Token::Item(index) => write!(f, "/{index}"),
+            Token::Value(node) => value(f, node),
+            Token::Member(key) => member(f, key),
         }
     }
 }

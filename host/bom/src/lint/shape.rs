@@ -1,69 +1,63 @@
 //! L6, L8, L11, L14.
 
-use super::{Components, Findings, Node, Place};
+use super::{Findings, Node, Place, Value};
 use crate::evidence::{DECLARED_FROM, INFERRED_CAP, UNRESOLVED_CAP};
 
 /// Rules about every value: L14, and L11 for lists that are sorted wherever they stand.
-pub(super) fn visit(node: &Node<'_>, place: &Place<'_>, findings: &mut Findings) {
-    let lost = match node {
-        Node::Null => "a null",
-        Node::List(items) if items.is_empty() => "an empty list",
-        Node::Members(members) if members.is_empty() => "an empty object",
-        Node::Text(value) if value.is_empty() => "an empty text",
-        Node::Members(members) => {
-            for (key, member) in members {
-                if let Some((_, by)) = LISTS.iter().find(|(list, _)| list == key) {
-                    sorted(member, &place.member(key), by, findings);
-                }
+pub(super) fn visit(node: Node<'_>, findings: &mut Findings) {
+    let lost = match node.value() {
+        Value::Null => "a null",
+        Value::List if node.is_empty() => "an empty list",
+        Value::Members if node.is_empty() => "an empty object",
+        Value::Text(value) if value.is_empty() => "an empty text",
+        Value::List => {
+            if let Some((_, by)) = LISTS.iter().find(|(list, _)| node.name() == Some(list)) {
+                sorted(node, by, findings);
             }
             return;
         }
         _ => return,
     };
-    findings.add("L14", place, format!("{lost} is lost on a round trip"));
+    findings.add("L14", &Place::of(node), format!("{lost} is lost on a round trip"));
 }
 
-pub(super) fn check(document: &Node<'_>, components: &Components<'_, '_>, findings: &mut Findings) {
-    for (component, path) in components {
-        let here = Place::at(path);
+pub(super) fn check(document: Node<'_>, components: &[Node<'_>], findings: &mut Findings) {
+    for component in components {
         let component_type = component.text("type").unwrap_or_default();
         for (member, only_on) in [("modelCard", "machine-learning-model"), ("data", "data")] {
-            if component.get(member).is_some() && component_type != only_on {
-                findings.add("L6", &here.member(member), format!("`{member}` stands on a component of type `{component_type}`"));
+            if component_type != only_on
+                && let Some(node) = component.get(member)
+            {
+                findings.add("L6", &Place::of(node), format!("`{member}` stands on a component of type `{component_type}`"));
             }
         }
-        confidence(component, &here, findings);
-        if let Some(Node::Members(_)) = component.down(&["evidence", "identity"]) {
-            let here = here.member("evidence");
-            findings.add("L14", &here.member("identity"), "a single identity is the form of older versions");
+        confidence(*component, findings);
+        if let Some(identity) = component.down(&["evidence", "identity"]).filter(|identity| *identity.value() == Value::Members) {
+            findings.add("L14", &Place::of(identity), "a single identity is the form of older versions");
         }
     }
     for (list, by) in [("services", "bom-ref"), ("dependencies", "ref")] {
-        if let Some(items) = document.get(list) {
-            sorted(items, &Place::ROOT.member(list), &[by], findings);
+        if let Some(items) = document.get(list).filter(|list| *list.value() == Value::List) {
+            sorted(items, &[by], findings);
         }
     }
-    if let Some(Node::List(_)) = document.down(&["metadata", "tools"]) {
-        findings.add("L14", &Place::at("/metadata/tools"), "the list form of tools is that of older versions");
+    if let Some(tools) = document.down(&["metadata", "tools"]).filter(|tools| *tools.value() == Value::List) {
+        findings.add("L14", &Place::of(tools), "the list form of tools is that of older versions");
     }
 }
 
 /// L8.
-fn confidence(component: &Node<'_>, here: &Place<'_>, findings: &mut Findings) {
+fn confidence(component: Node<'_>, findings: &mut Findings) {
     let word = component
         .items("properties")
-        .map(|(_, property)| property)
         .find(|property| matches!(property.text("name"), Some("aibom.confidence" | "k8s-aibom:confidence")))
         .and_then(|property| property.text("value"));
     let Some((word, evidence)) = word.zip(component.get("evidence")) else { return };
     // The effective identity comes first; versions and hashes have evidence of their own.
-    let Some((i, identity)) = evidence.items("identity").find(|(_, identity)| matches!(identity.text("field"), Some("name" | "purl")))
-    else {
+    let Some(identity) = evidence.items("identity").find(|identity| matches!(identity.text("field"), Some("name" | "purl"))) else {
         return;
     };
-    let here = here.member("evidence");
-    let here = here.member("identity");
-    let here = here.item(i);
+    let here = Place::of(identity);
     let Some(number) = identity.get("confidence").and_then(Node::as_f64) else {
         findings.add("L8", &here, "the identity has no confidence");
         return;
@@ -90,13 +84,13 @@ const LISTS: [(&str, &[&str]); 5] = [
 ];
 
 /// L11.
-fn sorted(list: &Node<'_>, place: &Place<'_>, by: &[&str], findings: &mut Findings) {
-    let Node::List(items) = list else { return };
-    let before = |a: &Node<'_>, b: &Node<'_>| match (a, b) {
-        (Node::Text(a), Node::Text(b)) => a <= b,
+fn sorted(list: Node<'_>, by: &[&str], findings: &mut Findings) {
+    let before = |a: Node<'_>, b: Node<'_>| match (a.value(), b.value()) {
+        (Value::Text(a), Value::Text(b)) => a <= b,
         _ => by.iter().map(|member| a.text(member)).le(by.iter().map(|member| b.text(member))),
     };
-    if let Some(at) = items.windows(2).position(|pair| !before(&pair[0], &pair[1])) {
-        findings.add("L11", &place.item(at + 1), "this comes before its predecessor");
+    let pairs = list.children().zip(list.children().skip(1));
+    if let Some((_, late)) = pairs.into_iter().find(|(a, b)| !before(*a, *b)) {
+        findings.add("L11", &Place::of(late), "this comes before its predecessor");
     }
 }

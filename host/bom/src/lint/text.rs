@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use aibom_facts::purl::Purl;
 use aibom_facts::redact::{Redactor, TEXT_LIMIT};
 use aibom_facts::text::is_hidden;
+use foldhash::fast::RandomState;
 
-use super::{Components, Findings, Node, Place};
+use super::node::Value;
+use super::{Findings, Node, Place};
 use crate::url::{self, Unfit};
 
 /// Types of purl that consumers read. An unknown one costs the whole document at some of them.
@@ -48,29 +50,28 @@ const PURL_TYPES: [&str; 35] = [
     "yocto",
 ];
 
-pub(super) fn check(document: &Node<'_>, components: &Components<'_, '_>, findings: &mut Findings) {
-    for (component, path) in components {
-        let here = Place::at(path);
-        if let Some(purl) = component.text("purl") {
-            check_purl(purl, &here.member("purl"), findings);
+pub(super) fn check(document: Node<'_>, components: &[Node<'_>], findings: &mut Findings) {
+    for component in components {
+        if let Some((node, purl)) = component.get("purl").and_then(|node| Some((node, node.as_str()?))) {
+            check_purl(purl, &Place::of(node), findings);
         }
-        check_name(component, &here, findings);
-        let list = here.member("data");
-        component.items("data").for_each(|(i, data)| check_name(data, &list.item(i), findings));
-        let list = here.member("externalReferences");
-        component.items("externalReferences").for_each(|(i, link)| check_url(link.get("url"), &list.item(i).member("url"), findings));
+        check_name(*component, findings);
+        component.items("data").for_each(|data| check_name(data, findings));
+        for link in component.items("externalReferences") {
+            match link.get("url") {
+                Some(url) => check_url(url, findings),
+                None => findings.add("L10", &Place::of(link).member("url"), NO_URL),
+            }
+        }
     }
-    let list = Place::ROOT.member("services");
-    for (i, service) in document.items("services") {
-        let here = list.item(i);
-        check_name(service, &here, findings);
-        let list = here.member("endpoints");
-        service.items("endpoints").for_each(|(i, endpoint)| check_url(Some(endpoint), &list.item(i), findings));
+    for service in document.items("services") {
+        check_name(service, findings);
+        service.items("endpoints").for_each(|endpoint| check_url(endpoint, findings));
     }
-    if let Some(version) = document.down(&["metadata", "component", "version"]).and_then(Node::as_str)
+    if let Some((node, version)) = document.down(&["metadata", "component", "version"]).and_then(|node| Some((node, node.as_str()?)))
         && version.contains(['@', '?', '#'])
     {
-        findings.add("L13", &Place::at("/metadata/component/version"), format!("`{version}` contains `@`, `?` or `#`"));
+        findings.add("L13", &Place::of(node), format!("`{version}` contains `@`, `?` or `#`"));
     }
 }
 
@@ -85,7 +86,8 @@ fn check_purl(purl: &str, place: &Place<'_>, findings: &mut Findings) {
     }
 }
 
-fn check_name(named: &Node<'_>, place: &Place<'_>, findings: &mut Findings) {
+fn check_name(named: Node<'_>, findings: &mut Findings) {
+    let place = Place::of(named);
     let place = place.member("name");
     match named.text("name") {
         None => findings.add("L5", &place, "there is no name"),
@@ -101,11 +103,13 @@ fn check_name(named: &Node<'_>, place: &Place<'_>, findings: &mut Findings) {
     }
 }
 
-fn check_url(value: Option<&Node<'_>>, place: &Place<'_>, findings: &mut Findings) {
-    match value.and_then(Node::as_str).map(url::check) {
+const NO_URL: &str = "this is no IRI reference";
+
+fn check_url(node: Node<'_>, findings: &mut Findings) {
+    match node.as_str().map(url::check) {
         Some(Ok(())) => {}
-        Some(Err(Unfit::UserInfo)) => findings.add("L10", place, "the URL has user information"),
-        Some(Err(Unfit::Syntax)) | None => findings.add("L10", place, "this is no IRI reference"),
+        Some(Err(Unfit::UserInfo)) => findings.add("L10", &Place::of(node), "the URL has user information"),
+        Some(Err(Unfit::Syntax)) | None => findings.add("L10", &Place::of(node), NO_URL),
     }
 }
 
@@ -115,40 +119,39 @@ pub(super) struct Texts<'d, 'p> {
     /// Texts that need not be looked at, in a document whose members have constant names.
     passed: Option<&'p dyn Fn(&str) -> bool>,
     /// References and names of members recur many times.
-    clean: HashSet<&'d str>,
+    clean: HashSet<&'d str, RandomState>,
 }
 
 impl<'d, 'p> Texts<'d, 'p> {
     pub(super) fn new(passed: Option<&'p dyn Fn(&str) -> bool>) -> Self {
-        Self { redactor: Redactor::standard(), passed, clean: HashSet::new() }
+        Self { redactor: Redactor::standard(), passed, clean: HashSet::default() }
     }
 
-    pub(super) fn visit(&mut self, node: &'d Node<'_>, place: &Place<'_>, findings: &mut Findings) {
-        match node {
-            Node::Text(text) => self.check("the text", text, place, findings),
-            Node::Members(members) if self.passed.is_none() => {
-                // A pointer to a bad member would repeat its name.
-                for (key, _) in members {
-                    self.check("the name of a member", key, place, findings);
-                }
-            }
-            Node::Null | Node::Bool | Node::Number(_) | Node::List(_) | Node::Members(_) => {}
+    pub(super) fn visit(&mut self, node: Node<'d>, findings: &mut Findings) {
+        if let Value::Text(text) = node.value() {
+            self.check("the text", text, node, findings);
+        }
+        // Told at the object: a pointer to a bad member would repeat its name.
+        if self.passed.is_none()
+            && let (Some(name), Some(parent)) = (node.name(), node.parent())
+        {
+            self.check("the name of a member", name, parent, findings);
         }
     }
 
     /// The message never repeats the text: it may be a secret.
-    fn check(&mut self, what: &str, text: &'d str, place: &Place<'_>, findings: &mut Findings) {
+    fn check(&mut self, what: &str, text: &'d str, at: Node<'_>, findings: &mut Findings) {
         if self.passed.is_some_and(|passed| passed(text)) || self.clean.contains(text) {
             return;
         }
         let hidden = text.chars().any(is_hidden);
         if hidden {
-            findings.add("L9", place, format!("{what} has control or other hidden characters"));
+            findings.add("L9", &Place::of(at), format!("{what} has control or other hidden characters"));
         }
         let (redacted, classes) = self.redactor.redact(text);
         if redacted != text {
             let classes: Vec<&str> = classes.into_iter().collect();
-            findings.add("L9", place, format!("{what} has the shape of a secret ({})", classes.join(", ")));
+            findings.add("L9", &Place::of(at), format!("{what} has the shape of a secret ({})", classes.join(", ")));
         } else if !hidden {
             self.clean.insert(text);
         }
