@@ -7,8 +7,22 @@ use serde::Serialize;
 
 use crate::strings::strings;
 
+/// A document in its parts: most of it stands in the body, which is written once, whatever is put around it later.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Bom {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) metadata: Metadata,
+    #[serde(flatten)]
+    pub(crate) body: Body,
+    /// 1.7 only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) citations: Vec<Citation>,
+}
+
+/// What stands in front of the metadata.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Head {
     #[serde(rename = "$schema")]
     pub(crate) schema: &'static str,
     #[serde(rename = "bomFormat")]
@@ -19,18 +33,18 @@ pub(crate) struct Bom {
     pub(crate) serial_number: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<u32>,
-    pub(crate) metadata: Metadata,
+}
+
+/// What stands behind the metadata and is content.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Body {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) components: Vec<Component>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) services: Vec<Service>,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) compositions: Vec<Composition>,
-    /// 1.7 only.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) citations: Vec<Citation>,
 }
-strings!(Bom { serial_number, metadata, components, services, dependencies, compositions, citations } constants { schema, bom_format, spec_version, version });
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Metadata {

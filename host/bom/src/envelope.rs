@@ -14,19 +14,19 @@ use crate::{Options, SpecVersion, filter, reference};
 
 /// Closes a document: the hash over its content, then the envelope.
 pub(crate) fn close(mut bom: Bom, inventory: &Inventory, options: &Options, confidence: Confidence, scrubber: &mut Scrubber) -> Document {
-    let content = Content::of(&bom);
     let tools = tools(inventory, &options.producer, scrubber);
     let finders = finders(inventory, &options.producer, &tools);
+    for identity in
+        bom.body.components.iter_mut().filter_map(|component| component.evidence.as_mut()).flat_map(|evidence| &mut evidence.identity)
+    {
+        identity.tools.clone_from(&finders);
+    }
+    let content = Content::of(&bom, &finders);
     bom.metadata.timestamp = Some(options.timestamp.clone());
     // A specification changes for many reasons that are no facts, such as scaling.
     bom.metadata.component.version = inventory.generation.map(|generation| format!("gen-{generation}"));
     bom.metadata.tools = Some(Tools { components: tool_components(&tools) });
     bom.metadata.properties = document_properties(inventory, options, confidence);
-    for identity in
-        bom.components.iter_mut().filter_map(|component| component.evidence.as_mut()).flat_map(|evidence| &mut evidence.identity)
-    {
-        identity.tools.clone_from(&finders);
-    }
     if options.spec_version == SpecVersion::V1_7 {
         bom.citations = citations(&bom, &finders);
     }
@@ -36,7 +36,7 @@ pub(crate) fn close(mut bom: Bom, inventory: &Inventory, options: &Options, conf
         Origin::Cluster => options.cluster_uid.as_deref().zip(uid),
         Origin::Manifest => None,
     };
-    Document::close(bom, &content, identity, options.version)
+    Document::close(bom, content, identity, options.version)
 }
 
 /// References of the tools that found the facts: the scrapers, or the host where none took part.
@@ -103,7 +103,7 @@ fn tool_components(tools: &BTreeMap<&Tool, String>) -> Vec<Component> {
 fn citations(bom: &Bom, finders: &[String]) -> Vec<Citation> {
     let places = |list: &str, count: usize| (0..count).map(|i| format!("/{list}/{i}")).collect::<Vec<_>>();
     let pointers: Vec<String> =
-        places("components", bom.components.len()).into_iter().chain(places("services", bom.services.len())).collect();
+        places("components", bom.body.components.len()).into_iter().chain(places("services", bom.body.services.len())).collect();
     if pointers.is_empty() {
         return Vec::new();
     }

@@ -1,7 +1,7 @@
 //! The last step that changes text: every text of the document passes.
 
 use crate::PropertyNames;
-use crate::cyclonedx::{Bom, Component, Metadata, ModelCard, ModelParameters, Property};
+use crate::cyclonedx::{Body, Bom, Component, Head, Metadata, ModelCard, ModelParameters, Property};
 use crate::names;
 use crate::scrub::Scrubber;
 use crate::strings::Strings;
@@ -13,16 +13,9 @@ pub(crate) const UNNAMED: &str = "unnamed";
 pub(crate) fn content(bom: &mut Bom, scrubber: &mut Scrubber, form: PropertyNames) {
     // Every member is named here and in `envelope`, so that a new one cannot be missed.
     let Bom {
-        schema: _,
-        bom_format: _,
-        spec_version: _,
-        serial_number: _,
-        version: _,
+        head: Head { schema: _, bom_format: _, spec_version: _, serial_number: _, version: _ },
         metadata: Metadata { timestamp: _, lifecycles: _, tools: _, component, properties: _, distribution_constraints: _ },
-        components,
-        services,
-        dependencies,
-        compositions,
+        body: Body { components, services, dependencies, compositions },
         citations: _,
     } = bom;
     // What was done to references and to former documents is nobody's.
@@ -45,17 +38,10 @@ pub(crate) fn content(bom: &mut Bom, scrubber: &mut Scrubber, form: PropertyName
 /// Filters what stands around the content, once it is there.
 pub(crate) fn envelope(bom: &mut Bom, scrubber: &mut Scrubber) {
     let Bom {
-        schema: _,
-        bom_format: _,
-        spec_version: _,
-        serial_number,
-        version: _,
+        head: Head { schema: _, bom_format: _, spec_version: _, serial_number, version: _ },
         metadata: Metadata { timestamp, lifecycles: _, tools, component: _, properties, distribution_constraints: _ },
-        // Of these only the tools of their evidence are new, which are references of tools.
-        components: _,
-        services: _,
-        dependencies: _,
-        compositions: _,
+        // Of this only the tools of evidence are new, which are references of tools.
+        body: Body { components: _, services: _, dependencies: _, compositions: _ },
         citations,
     } = bom;
     let mut rest = |part: &mut dyn Strings| part.each_string(&mut |text| scrubber.scrub(text));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use aibom_facts::inventory::{Class, Confidence, Inventory, Origin};
 
 use crate::cyclonedx::{
-    Bom, Component, Composition, DataReference, Dependency, DistributionConstraints, Evidence, Lifecycle, Metadata, ModelCard,
+    Body, Bom, Component, Composition, DataReference, Dependency, DistributionConstraints, Evidence, Head, Lifecycle, Metadata, ModelCard,
     ModelParameters, Pedigree, Property, Service,
 };
 use crate::document::Document;
@@ -41,14 +41,16 @@ pub(crate) fn render(inventory: &Inventory, options: &Options) -> Document {
     components.sort_by(|a, b| (a.component_type, &a.bom_ref).cmp(&(b.component_type, &b.bom_ref)));
 
     let mut content = Bom {
-        schema: match options.spec_version {
-            SpecVersion::V1_6 => "http://cyclonedx.org/schema/bom-1.6.schema.json",
-            SpecVersion::V1_7 => "http://cyclonedx.org/schema/bom-1.7.schema.json",
+        head: Head {
+            schema: match options.spec_version {
+                SpecVersion::V1_6 => "http://cyclonedx.org/schema/bom-1.6.schema.json",
+                SpecVersion::V1_7 => "http://cyclonedx.org/schema/bom-1.7.schema.json",
+            },
+            bom_format: "CycloneDX",
+            spec_version: options.spec_version.as_str(),
+            serial_number: None,
+            version: None,
         },
-        bom_format: "CycloneDX",
-        spec_version: options.spec_version.as_str(),
-        serial_number: None,
-        version: None,
         metadata: Metadata {
             timestamp: None,
             lifecycles: vec![Lifecycle {
@@ -65,10 +67,12 @@ pub(crate) fn render(inventory: &Inventory, options: &Options) -> Document {
                 .filter(|_| options.spec_version == SpecVersion::V1_7)
                 .map(|tlp| DistributionConstraints { tlp: tlp.as_str() }),
         },
-        components,
-        services,
-        dependencies: dependencies(&root_reference, &drafts),
-        compositions: compositions(&root_reference, &drafts),
+        body: Body {
+            components,
+            services,
+            dependencies: dependencies(&root_reference, &drafts),
+            compositions: compositions(&root_reference, &drafts),
+        },
         citations: Vec::new(),
     };
     filter::content(&mut content, &mut scrubber, options.property_names);
