@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 
 use aibom_facts::redact::{CUT_MARK, Redactor, TEXT_LIMIT, truncate};
-use aibom_facts::text::{is_hidden, printable};
+use aibom_facts::text::{has_hidden, printable};
 
 /// What the filter writes in place of a secret starts with this.
 pub(crate) const SECRET_MARK: &str = "[REDACTED:";
@@ -101,7 +101,7 @@ impl Scrubber {
 
     /// Whether the filter would leave the text alone.
     pub(crate) fn is_clean(&mut self, text: &str) -> bool {
-        text.chars().nth(TEXT_LIMIT).is_none() && self.is_masked(text)
+        is_short(text) && self.is_masked(text)
     }
 
     /// Whether the text, however long, holds neither hidden characters nor secrets.
@@ -109,8 +109,8 @@ impl Scrubber {
         if is_remembered(text) {
             return true;
         }
-        let masked = !text.chars().any(is_hidden) && self.redactor.redact(text).0 == text;
-        if masked && text.chars().nth(TEXT_LIMIT).is_none() {
+        let masked = !has_hidden(text) && self.redactor.redact(text).0 == text;
+        if masked && is_short(text) {
             remember(text);
         }
         masked
@@ -122,10 +122,16 @@ impl Scrubber {
     }
 }
 
+/// Whether a text has no more than [`TEXT_LIMIT`] characters.
+fn is_short(text: &str) -> bool {
+    // A text of fewer bytes has fewer characters.
+    text.len() <= TEXT_LIMIT || text.chars().nth(TEXT_LIMIT).is_none()
+}
+
 /// At most [`TEXT_LIMIT`] characters, the mark included. Where a cut made a rule match what is left, so that it grew again, the next
 /// cut goes deeper by `less`.
 fn shorten(text: &str, less: usize) -> Cow<'_, str> {
-    if text.chars().nth(TEXT_LIMIT).is_none() { Cow::Borrowed(text) } else { truncate(text, TEXT_LIMIT - CUT_MARK.len() - less) }
+    if is_short(text) { Cow::Borrowed(text) } else { truncate(text, TEXT_LIMIT - CUT_MARK.len() - less) }
 }
 
 #[cfg(test)]

@@ -24,14 +24,17 @@ pub fn is_hidden(c: char) -> bool {
         )
 }
 
+/// Whether a text has such a character.
+pub fn has_hidden(text: &str) -> bool {
+    // Nearly every text is printable ASCII, which needs no decoding; without a way out early this reads many bytes at once.
+    let plain = text.bytes().fold(true, |plain, byte| plain & matches!(byte, 0x20..=0x7e));
+    !plain && text.chars().any(is_hidden)
+}
+
 /// The text with a blank for every hidden character ([`is_hidden`]). Words stay apart, the number of characters stays, and what is
 /// printable comes back as it is.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if text.chars().any(is_hidden) {
-        Cow::Owned(text.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect())
-    } else {
-        Cow::Borrowed(text)
-    }
+    if has_hidden(text) { Cow::Owned(text.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect()) } else { Cow::Borrowed(text) }
 }
 
 /// Bytes as lower-case hex, two digits each.
@@ -50,6 +53,7 @@ mod tests {
             .chars()
         {
             assert!(is_hidden(c), "{}", c.escape_unicode());
+            assert!(has_hidden(&format!("plain {c}")) && !has_hidden("plain ~"), "{}", c.escape_unicode());
             assert_eq!(printable(&format!("a{c}b")), "a b", "{}", c.escape_unicode());
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use aibom_facts::purl::Purl;
 use aibom_facts::redact::{Redactor, TEXT_LIMIT};
-use aibom_facts::text::is_hidden;
+use aibom_facts::text::has_hidden;
 use foldhash::fast::RandomState;
 
 use super::node::Value;
@@ -144,7 +144,7 @@ impl<'d, 'p> Texts<'d, 'p> {
         if self.passed.is_some_and(|passed| passed(text)) || self.clean.contains(text) {
             return;
         }
-        let hidden = text.chars().any(is_hidden);
+        let hidden = has_hidden(text);
         if hidden {
             findings.add("L9", &Place::of(at), format!("{what} has control or other hidden characters"));
         }

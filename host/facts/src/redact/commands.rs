@@ -64,6 +64,10 @@ fn is_secret_here(bytes: &[u8], start: usize, name: &str, registries: bool) -> b
 
 fn named(text: &str, found: &mut Vec<Secret>) {
     let bytes = text.as_bytes();
+    // Nothing else ties a value to a name.
+    if !bytes.iter().any(|byte| matches!(byte, b'=' | b':') || byte.is_ascii_whitespace()) {
+        return;
+    }
     let registries = text.contains("auths");
     let mut at = 0;
     while at < bytes.len() {
@@ -86,6 +90,10 @@ fn named(text: &str, found: &mut Vec<Secret>) {
 /// What ties a value to the name that ends here, and where the value begins.
 fn tie(bytes: &[u8], name: &str, end: usize) -> Option<(Tie, usize)> {
     let next = *bytes.get(end)?;
+    // What most names in text end with: a slash, a full stop, a bracket.
+    if !matches!(next, b'=' | b':' | b'\\') && !next.is_ascii_whitespace() && !is_quote(next) {
+        return None;
+    }
     if next == b'=' {
         // A comparison, or a version of a package.
         return (bytes.get(end + 1) != Some(&b'=')).then_some((Tie::Equals, end + 1));

@@ -12,10 +12,10 @@ pub(super) struct Plain {
 impl Plain {
     /// None where a text has no escape.
     pub(super) fn of(text: &str) -> Option<Self> {
-        if !text.contains(['%', '~']) {
+        let bytes = text.as_bytes();
+        if !bytes.iter().any(|byte| matches!(byte, b'%' | b'~')) {
             return None;
         }
-        let bytes = text.as_bytes();
         let (mut plain, mut places) = (String::with_capacity(text.len()), Vec::with_capacity(text.len() + 1));
         let mut at = 0;
         while let Some(c) = text[at..].chars().next() {

@@ -67,13 +67,8 @@ pub(super) fn is_secret(name: &str) -> bool {
     let (before, last) = joined.rsplit_once('_').unwrap_or(("", &joined));
     let previous = before.rsplit('_').next().unwrap_or_default();
     let is_previous = |list: &[&str]| list.contains(&previous);
-    // Switches talk about secrets and hold none.
-    if words().any(|word| matches!(word, "ENABLE" | "ENABLED" | "DISABLE" | "DISABLED" | "TOKENIZER"))
-        || words().next().is_some_and(|first| matches!(first, "NO" | "SKIP" | "HAS" | "IS" | "REQUIRE" | "MAX" | "NUM"))
-    {
-        return false;
-    }
-    match last {
+    // The last word decides about nearly every name, so it is asked first.
+    let says_so = match last {
         // A server's TLS key is given as a path, or by another name.
         "KEY" => is_previous(BEFORE_KEY) && !words().any(|word| matches!(word, "TLS" | "SSL" | "HEADER")),
         "KEYS" => is_previous(&["API", "ALLOWED", "ACCESS"]),
@@ -121,7 +116,11 @@ pub(super) fn is_secret(name: &str) -> bool {
             .any(|end| word.ends_with(end))
                 || EXACT.contains(&joined.as_str())
         }
-    }
+    };
+    // Switches talk about secrets and hold none.
+    says_so
+        && !words().any(|word| matches!(word, "ENABLE" | "ENABLED" | "DISABLE" | "DISABLED" | "TOKENIZER"))
+        && !words().next().is_some_and(|first| matches!(first, "NO" | "SKIP" | "HAS" | "IS" | "REQUIRE" | "MAX" | "NUM"))
 }
 
 fn is_camel_case(name: &str) -> bool {
