@@ -72,7 +72,8 @@ impl Env {
 
     /// Adds the entries of a list, as far as the object may have more.
     pub(crate) fn add_list(&mut self, tree: &Tree, object: u32, list: NodeId, problems: &mut Vec<Problem>) {
-        let locate = |node| Locator { object, pointer: tree.pointer(node) };
+        let above = tree.pointer(list);
+        let locate = |node| Locator { object, pointer: tree.pointer_in(list, &above, node) };
         if tree.kind(list) != Kind::Array {
             if !tree.is_null(list) {
                 problems.push(Problem { at: locate(list), message: "env is not a list; its variables are not read".to_owned() });

@@ -82,6 +82,11 @@ impl PointerText {
         Self(String::with_capacity(bytes))
     }
 
+    /// Begins with a pointer.
+    pub(crate) fn start(&mut self, pointer: &str) {
+        self.0.push_str(pointer);
+    }
+
     /// Appends a member key.
     pub(crate) fn push(&mut self, token: &str) {
         push_token(&mut self.0, token);
@@ -89,7 +94,14 @@ impl PointerText {
 
     /// Appends an element index.
     pub(crate) fn push_index(&mut self, index: u32) {
-        let _ = write!(self.0, "/{index}");
+        match index {
+            // Formatting costs more than all else here, and most lists are short.
+            0..=9 => self.0.extend(['/', digit(index)]),
+            10..=99 => self.0.extend(['/', digit(index / 10), digit(index % 10)]),
+            _ => {
+                let _ = write!(self.0, "/{index}");
+            }
+        }
     }
 }
 
@@ -97,6 +109,10 @@ impl From<PointerText> for Pointer {
     fn from(text: PointerText) -> Self {
         Self(text.0)
     }
+}
+
+fn digit(value: u32) -> char {
+    char::from_digit(value, 10).unwrap_or_default()
 }
 
 /// Appends `/` and the escaped token.

@@ -299,11 +299,20 @@ impl Tree {
 
     /// Where a node stands.
     pub fn pointer(&self, id: NodeId) -> Pointer {
+        self.pointer_below(self.root(), "", id)
+    }
+
+    /// Where a node stands, when the pointer to something that holds it is known: cheaper where many nodes of one list are asked for.
+    pub fn pointer_in(&self, outer: NodeId, known: &Pointer, id: NodeId) -> Pointer {
+        self.pointer_below(outer, known.as_str(), id)
+    }
+
+    fn pointer_below(&self, outer: NodeId, known: &str, id: NodeId) -> Pointer {
         let mut chain = [0; MAX_DEPTH + 1];
         let mut depth = 0;
-        let mut length = 0;
+        let mut length = known.len();
         let mut current = id.0;
-        while current != 0 {
+        while current != outer.0 && current != 0 {
             let node = &self.nodes[current as usize];
             chain[depth] = current;
             depth += 1;
@@ -312,6 +321,9 @@ impl Tree {
             current = node.parent;
         }
         let mut text = PointerText::with_capacity(length);
+        if current == outer.0 {
+            text.start(known);
+        }
         for index in chain[..depth].iter().rev() {
             let node = &self.nodes[*index as usize];
             if matches!(self.nodes[node.parent as usize].value, Value::Array { .. }) {

@@ -25,6 +25,17 @@ fn pointers_resolve_and_are_written_back() {
 }
 
 #[test]
+fn indices_of_any_length_stand_in_pointers() {
+    let object = tree(&format!("{{\"a\":[{}]}}", vec!["[1]"; 1001].join(",")));
+    let list = object.at(object.root(), "/a").unwrap();
+    for index in [0, 9, 10, 99, 100, 1000] {
+        let node = object.at(list, &format!("/{index}/0")).unwrap();
+        assert_eq!(object.pointer(node).as_str(), format!("/a/{index}/0"));
+        assert_eq!(object.pointer_in(list, &object.pointer(list), node).as_str(), format!("/a/{index}/0"));
+    }
+}
+
+#[test]
 fn select_walks_members_and_elements_in_order() {
     let object = tree(r#"{"m":{"x":[{"n":1},{"n":2}],"y":[{"n":3},{"o":4}]}}"#);
     let found: Vec<_> = object.select(object.root(), "/m/*/*/n", 10).into_iter().map(|node| object.pointer(node).to_string()).collect();
@@ -159,6 +170,9 @@ proptest! {
         for index in 0..u32::try_from(object.len()).unwrap() {
             let node = object.node(index).unwrap();
             prop_assert_eq!(object.resolve(object.root(), object.pointer(node).as_str()), Some(node));
+            for outer in object.select(object.root(), "/*", 10) {
+                prop_assert_eq!(object.pointer_in(outer, &object.pointer(outer), node), object.pointer(node));
+            }
         }
         prop_assert!(object.node(u32::try_from(object.len()).unwrap()).is_none());
     }
