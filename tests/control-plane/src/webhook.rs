@@ -1,9 +1,11 @@
 //! A conversion webhook that a test can stop, slow down and have lie.
 //!
-//! It listens on the loopback interface with a certificate of its own, so that a definition names it by URL and no Service is needed.
+//! It listens on the loopback interface with the certificate that the API server has made for itself there, so that a definition names it
+//! by URL and no Service is needed.
 
 mod graph;
 
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,9 +22,11 @@ use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
-use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::server::TlsStream;
 
+use crate::cluster::ControlPlane;
 use crate::error::{Error, Result};
 use crate::ports;
 
@@ -34,7 +38,7 @@ pub type Convert = fn(&Value, &str) -> Value;
 /// A conversion webhook.
 pub struct Webhook {
     port: u16,
-    certificate: String,
+    certificate: Vec<u8>,
     tls: Arc<ServerConfig>,
     answers: Answers,
     running: Mutex<Option<Running>>,
@@ -56,21 +60,24 @@ struct Answers {
 }
 
 impl Webhook {
-    /// One that answers.
+    /// One that answers, for definitions of this control plane.
     ///
     /// # Errors
-    /// No certificate could be made, or no port is free.
-    pub fn start(convert: Convert) -> Result<Self> {
+    /// The certificate cannot be read, or no port is free.
+    pub fn start(plane: &ControlPlane, convert: Convert) -> Result<Self> {
         let fault = |error: &dyn std::fmt::Display| Error::Webhook(error.to_string());
-        let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).map_err(|error| fault(&error))?;
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+        let file = plane.ca_file();
+        let certificate = fs::read(&file).map_err(Error::file("read", &file))?;
+        let chain: Vec<CertificateDer<'static>> =
+            CertificateDer::pem_slice_iter(&certificate).collect::<Result<_, _>>().map_err(|error| fault(&error))?;
+        let key = PrivateKeyDer::from_pem_file(file.with_extension("key")).map_err(|error| fault(&error))?;
         let tls = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
-            .and_then(|tls| tls.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key))
+            .and_then(|tls| tls.with_no_client_auth().with_single_cert(chain, key))
             .map_err(|error| fault(&error))?;
         let [port] = ports::free()?;
         let answers = Answers { convert, delay: Arc::default(), lies: Arc::default(), count: Arc::default() };
-        let webhook = Self { port, certificate: made.cert.pem(), tls: Arc::new(tls), answers, running: Mutex::new(None) };
+        let webhook = Self { port, certificate, tls: Arc::new(tls), answers, running: Mutex::new(None) };
         webhook.resume()?;
         Ok(webhook)
     }
@@ -80,7 +87,7 @@ impl Webhook {
         json!({
             "strategy": "Webhook",
             "webhook": {
-                "clientConfig": { "url": format!("https://127.0.0.1:{}/convert", self.port), "caBundle": base64(self.certificate.as_bytes()) },
+                "clientConfig": { "url": format!("https://127.0.0.1:{}/convert", self.port), "caBundle": base64(&self.certificate) },
                 "conversionReviewVersions": ["v1"],
             },
         })

@@ -224,7 +224,7 @@ fn a_kind_that_is_out_of_order_is_told_of_and_harms_no_other() {
     let stage = Stage::new();
     stage.team("demo");
     stage.configure(&json!({}));
-    let webhook = Webhook::start(convert_graph).unwrap();
+    let webhook = Webhook::start(&stage.plane, convert_graph).unwrap();
     let conversion = webhook.conversion();
     // Stored as its users write it, and the webhook is down from the start: everything works, and says why.
     install(&stage, &definition(&stage, "v1alpha1", &conversion));
