@@ -121,9 +121,9 @@ fn a_kind_that_two_plugins_claim_is_shown_and_read_by_neither_until_one_of_them_
         let kinds = status["kinds"].as_array();
         kinds.into_iter().flatten().find(|kind| kind["kind"] == "NIMService").cloned().unwrap_or_default()
     };
-    let status = stage.wait_config("the conflict", |status| entry(status)["state"] == "Conflict");
-    assert_eq!(entry(&status)["cause"], "PluginConflict");
-    assert!(entry(&status)["message"].as_str().unwrap().contains("nim and nim"), "{status}");
+    let status = stage.wait_config("the conflict", |status| entry(status)["cause"] == "PluginConflict");
+    assert_eq!(entry(&status)["health"], "Unhealthy");
+    assert!(entry(&status)["message"].as_str().unwrap().contains("nim"), "{status}");
     assert_eq!(condition(&status, "Degraded")["status"], "True");
     assert_eq!(state(&status, "nim (ConfigMap/aibom-scraper-nim)")["state"], "Serving");
     // Other kinds go on, and what is stored stays.
@@ -136,7 +136,7 @@ fn a_kind_that_two_plugins_claim_is_shown_and_read_by_neither_until_one_of_them_
 
     stage.plane.kubectl(&["delete", "configmap", "aibom-scraper-nim", "-n", SYSTEM]).unwrap();
     stage.wait_aibom("demo", "apps-nvidia-com-nimservice-pen", "by the one that is left", |aibom| !models(aibom).is_empty());
-    stage.wait_config("no conflict", |status| entry(status)["state"] == "Ready" && condition(status, "Degraded")["status"] == "False");
+    stage.wait_config("no conflict", |status| entry(status)["health"] == "Healthy" && condition(status, "Degraded")["status"] == "False");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_kind_without_a_plugin_is_read_by_the_places_of_its_pod_templates_when_there
     let role = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
         "metadata": { "name": "looms", "labels": { "aibom.k8saibom.dev/aggregate-to-controller": "true" } },
-        "rules": [{ "apiGroups": ["example.com"], "resources": ["looms"], "verbs": ["list", "watch"] }],
+        "rules": [{ "apiGroups": ["example.com"], "resources": ["looms"], "verbs": ["get", "list", "watch"] }],
     });
     stage.plane.apply(&role.to_string()).unwrap();
     let aibom = stage.wait_aibom("demo", "example-com-loom-jenny", "both models", |aibom| models(aibom).len() == 2);
