@@ -145,13 +145,29 @@ fn write(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io;
     use std::sync::{Arc, Mutex};
+
+    /// Keeps what is written.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
 
     #[test]
     fn the_level_of_a_log_changes_while_it_is_written_in_either_form() {
         for json in [false, true] {
-            let written = Arc::new(Mutex::new(Vec::new()));
-            let (subscriber, reload) = operator_subscriber("info", json, Arc::clone(&written), false);
+            let written = Kept::default();
+            let writer = written.clone();
+            let (subscriber, reload) = operator_subscriber("info", json, move || writer.clone(), false);
             tracing::subscriber::with_default(subscriber, || {
                 tracing::debug!("first");
                 tracing::info!("second");
@@ -161,7 +177,7 @@ mod tests {
                 tracing::info!("fourth");
                 tracing::warn!("fifth");
             });
-            let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+            let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
             let told = |word: &str| text.contains(word);
             assert_eq!(["first", "second", "third", "fourth", "fifth"].map(told), [false, true, true, false, true], "{text}");
             if json {

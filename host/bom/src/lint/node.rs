@@ -315,6 +315,6 @@ mod tests {
         assert_eq!(root.items("a").count(), 7);
         assert_eq!(root.children().map(Node::name).collect::<Vec<_>>(), [Some("a"), Some("b")]);
         assert!(root.items("a").skip(5).all(Node::is_empty));
-        assert_eq!(values.iter().count(), 11);
+        assert_eq!(values.iter().count(), 12);
     }
 }
