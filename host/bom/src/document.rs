@@ -25,7 +25,7 @@ pub struct Document {
 
 impl Document {
     /// Numbers a document. `identity` is cluster and workload UID where both are known.
-    pub(crate) fn close(mut bom: Bom, content: Content, identity: Option<(&str, &str)>, version: u32) -> Self {
+    pub(crate) fn close(mut bom: Bom, content: &Content, identity: Option<(&str, &str)>, version: u32) -> Self {
         let content_hash = hex(&content.sha256);
         let (name, version) = match identity {
             Some((cluster, workload)) => (format!("{cluster}/{workload}"), version.max(1)),

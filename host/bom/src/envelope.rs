@@ -36,7 +36,7 @@ pub(crate) fn close(mut bom: Bom, inventory: &Inventory, options: &Options, conf
         Origin::Cluster => options.cluster_uid.as_deref().zip(uid),
         Origin::Manifest => None,
     };
-    Document::close(bom, content, identity, options.version)
+    Document::close(bom, &content, identity, options.version)
 }
 
 /// References of the tools that found the facts: the scrapers, or the host where none took part.

@@ -38,7 +38,12 @@ pub(crate) fn measure(workspace: &Workspace, args: &IsolationArgs) -> Result<()>
     // Objects that were stored before the version was changed can be read through the webhook only.
     for storage in ["v1alpha1", "v1beta1"] {
         stage.plane.apply(&definition(storage, &webhook.conversion()).to_string())?;
-        stage.plane.kubectl(&["wait", "--for=condition=Established", &format!("crd/{}", name()), "--timeout=60s"])?;
+        wait_until("an established definition", SOON, || {
+            let definition = stage.plane.get_json(&["crd", &name()])?;
+            let conditions = definition["status"]["conditions"].as_array().cloned().unwrap_or_default();
+            let established = conditions.iter().any(|known| known["type"] == "Established" && known["status"] == "True");
+            Ok(if established { Ok(()) } else { Err(format!("{conditions:?}")) })
+        })?;
         if storage == "v1alpha1" {
             stage.plane.create_namespace(NAMESPACE, &[OPTED_IN])?;
             let created = || Ok(stage.plane.apply(&graph().to_string()).map(|_| ()).map_err(|error| error.to_string()));

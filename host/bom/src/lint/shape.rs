@@ -89,8 +89,8 @@ fn sorted(list: Node<'_>, by: &[&str], findings: &mut Findings) {
         (Value::Text(a), Value::Text(b)) => a <= b,
         _ => by.iter().map(|member| a.text(member)).le(by.iter().map(|member| b.text(member))),
     };
-    let pairs = list.children().zip(list.children().skip(1));
-    if let Some((_, late)) = pairs.into_iter().find(|(a, b)| !before(*a, *b)) {
+    let mut pairs = list.children().zip(list.children().skip(1));
+    if let Some((_, late)) = pairs.find(|(a, b)| !before(*a, *b)) {
         findings.add("L11", &Place::of(late), "this comes before its predecessor");
     }
 }

@@ -118,9 +118,11 @@ pub(super) fn is_secret(name: &str) -> bool {
         }
     };
     // Switches talk about secrets and hold none.
-    says_so
-        && !words().any(|word| matches!(word, "ENABLE" | "ENABLED" | "DISABLE" | "DISABLED" | "TOKENIZER"))
-        && !words().next().is_some_and(|first| matches!(first, "NO" | "SKIP" | "HAS" | "IS" | "REQUIRE" | "MAX" | "NUM"))
+    let is_switch = || {
+        words().any(|word| matches!(word, "ENABLE" | "ENABLED" | "DISABLE" | "DISABLED" | "TOKENIZER"))
+            || words().next().is_some_and(|first| matches!(first, "NO" | "SKIP" | "HAS" | "IS" | "REQUIRE" | "MAX" | "NUM"))
+    };
+    says_so && !is_switch()
 }
 
 fn is_camel_case(name: &str) -> bool {

@@ -65,9 +65,8 @@ enum Form {
 impl Reader {
     fn take(&mut self, event: Event<'_>) -> Option<()> {
         match event {
-            Event::StreamStart => {}
+            Event::StreamStart | Event::DocumentEnd => {}
             Event::DocumentStart(_, None) if self.documents == 0 => self.documents = 1,
-            Event::DocumentEnd => {}
             Event::StreamEnd => self.ended = true,
             Event::Scalar(text, style, 0, None) => self.scalar(&text, style)?,
             Event::SequenceStart(_, 0, None) => self.open(Form::List(0))?,
