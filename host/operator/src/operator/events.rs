@@ -98,7 +98,8 @@ async fn send_all(client: Client, instance: String, mut messages: mpsc::Receiver
         let regarding = &message.regarding;
         let object = format!("{:?}/{:?}/{:?}/{:?}", regarding.kind, regarding.namespace, regarding.name, regarding.uid);
         let key = (Arc::from(object), message.reason, message.note.clone());
-        if sent.contains_key(&key) {
+        // What has a related object is told once for each transition of it, and each is news.
+        if message.related.is_none() && sent.contains_key(&key) {
             continue;
         }
         sent.insert(key, now);

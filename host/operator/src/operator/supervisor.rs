@@ -37,7 +37,7 @@ use super::shared::Shared;
 const TOGETHER: Duration = Duration::from_millis(500);
 
 /// Longer than anything is waited for.
-const LONG: Duration = Duration::from_mins(60);
+const LONG: Duration = Duration::from_hours(1);
 
 /// What the supervisor is started with.
 pub struct Supervisor {

@@ -4,6 +4,7 @@
 //! The operator runs as a process with exactly the rights that the chart gives to its ServiceAccount. The audit log of the API server
 //! says what it asked and wrote.
 
+#![allow(clippy::print_stdout, reason = "figures for whoever reads the log of a run")]
 #![allow(clippy::unwrap_used, reason = "a failed test may panic anywhere")]
 
 mod configuration;

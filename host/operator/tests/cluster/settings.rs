@@ -11,7 +11,7 @@ fn kind<'a>(status: &'a Value, name: &str) -> &'a Value {
     kinds.into_iter().flatten().find(|kind| kind["kind"] == name).unwrap_or(&Value::Null)
 }
 
-fn end(operator: Operator) {
+fn end(operator: &Operator) {
     operator.process.terminate().unwrap();
     operator.process.wait_exit(SOON).unwrap();
 }
@@ -24,7 +24,7 @@ fn after_a_restart_the_conditions_say_whether_there_was_a_good_state() {
     let reason = |status: &Value| condition(status, "Degraded")["reason"].as_str().unwrap_or_default().to_owned();
     let operator = stage.running(&[]);
     stage.wait_config("it was never valid", |status| reason(status) == "RunningOnDefaults");
-    end(operator);
+    end(&operator);
     // Restarted twice: the status that the run before left behind is no good state either.
     for _ in 0..2 {
         let mark = stage.plane.audit().mark();
@@ -32,14 +32,14 @@ fn after_a_restart_the_conditions_say_whether_there_was_a_good_state() {
         stage.wait_quiet();
         stage.wait_config("still", |status| reason(status) == "RunningOnDefaults");
         assert_eq!(stage.writes(mark).len(), 0, "{:?}", stage.writes(mark));
-        end(operator);
+        end(&operator);
     }
     let operator = stage.running(&[]);
     stage.configure(&json!({ "discovery": { "workloadKinds": ["apps/StatefulSet"] } }));
     stage.wait_config("it is valid", |status| reason(status) == "ConfigLoaded");
     stage.configure(&json!({ "discovery": { "workloadKinds": ["apps/Nothing"] } }));
     stage.wait_config("the last good state", |status| reason(status) == "RunningOnLastKnownGood");
-    end(operator);
+    end(&operator);
     let _operator = stage.running(&[]);
     stage.wait_quiet();
     let status = stage.wait_config("the same after a restart", |status| reason(status) == "RunningOnLastKnownGood");

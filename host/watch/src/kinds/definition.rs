@@ -187,7 +187,8 @@ mod tests {
 
     #[test]
     fn the_stored_version_is_read_where_the_reader_knows_it_and_else_its_own_first_one() {
-        let cases: [(&[&str], &str, &[&str], bool, &[&str], &str, Way); 7] = [
+        type Case<'c> = (&'c [&'c str], &'c str, &'c [&'c str], bool, &'c [&'c str], &'c str, Way);
+        let cases: [Case<'_>; 7] = [
             (&["v1", "v2"], "v1", &["v1"], true, &["v2", "v1"], "v1", Way::Stored),
             (&["v1", "v2"], "v1", &["v1"], false, &["v2", "v1"], "v1", Way::Plain),
             (&["v1", "v2"], "v1", &["v1"], true, &["v2"], "v2", Way::Webhook),

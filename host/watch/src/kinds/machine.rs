@@ -494,14 +494,13 @@ impl Machine {
     }
 
     fn unhealthy(&mut self, trouble: Trouble, now: SystemTime, effects: &mut Vec<Effect>) {
-        match &mut self.health {
-            // The same trouble under another name is no transition.
-            Some((Health::Unhealthy(known), _)) => *known = trouble,
-            _ => {
-                effects.push(Effect::Tell(Told::Unhealthy(trouble.clone())));
-                self.set(Health::Unhealthy(trouble), now);
-            }
+        // The same trouble under another name is no transition.
+        if let Some((Health::Unhealthy(known), _)) = &mut self.health {
+            *known = trouble;
+            return;
         }
+        effects.push(Effect::Tell(Told::Unhealthy(trouble.clone())));
+        self.set(Health::Unhealthy(trouble), now);
     }
 
     fn set(&mut self, health: Health, now: SystemTime) {

@@ -178,8 +178,7 @@ impl Cluster {
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         let (version, rest) = (parts[2], &parts[3..]);
         let (plural, name) = match rest {
-            ["namespaces", _, plural, name] => (*plural, Some(*name)),
-            [plural, name] => (*plural, Some(*name)),
+            ["namespaces", _, plural, name] | [plural, name] => (*plural, Some(*name)),
             [plural] | ["namespaces", _, plural] => (*plural, None),
             _ => return whole(404, &status(404, "page not found")),
         };
