@@ -52,15 +52,16 @@ fn what_is_configured_and_has_no_effect_is_said() {
     stage.team("demo");
     // Kinds of a built-in plugin that this cluster does not serve, and a plugin that there is not.
     stage.configure(&json!({
-        "discovery": { "workloadKinds": ["apps/Deployment", "apps.nvidia.com/NIMService"] },
+        "discovery": { "workloadKinds": ["apps/Deployment", "leaderworkerset.x-k8s.io/LeaderWorkerSet"] },
         "plugins": [{ "name": "wigdets" }, { "name": "nim", "kinds": ["example.com/Gadget"] }],
         "logging": { "level": "debug" },
     }));
     let operator = stage.running(&[]);
-    let status = stage.wait_config("what has no effect", |status| kind(status, "NIMService")["state"] == "Absent");
+    let status = stage.wait_config("what has no effect", |status| kind(status, "LeaderWorkerSet")["state"] == "Absent");
     let ready = condition(&status, "Ready");
     assert_eq!(ready["status"], "True");
-    for part in ["the cluster does not serve apps.nvidia.com/NIMService", "spec.plugins[wigdets]", "spec.plugins[nim].kinds"] {
+    for part in ["the cluster does not serve leaderworkerset.x-k8s.io/LeaderWorkerSet", "spec.plugins[wigdets]", "spec.plugins[nim].kinds"]
+    {
         assert!(ready["message"].as_str().unwrap().contains(part), "{part}: {ready}");
     }
     let plugins = status["plugins"].as_array().unwrap();
