@@ -286,8 +286,15 @@ fn names_columns_scope_and_versions_are_those_of_before() {
             ("Ready", "string", r#".status.conditions[?(@.type=="Ready")].status"#),
             ("Last-Loaded", "date", ".status.lastLoadedAt"),
             ("Age", "date", ".metadata.creationTimestamp"),
+            // Added, and shown only where it is asked for (`-o wide`).
+            ("Degraded", "string", r#".status.conditions[?(@.type=="Degraded")].reason"#),
+            ("Why", "string", r#".status.conditions[?(@.type=="Degraded")].message"#),
         ])
     );
+    for column in config["spec"]["versions"][0]["additionalPrinterColumns"].as_array().unwrap() {
+        let added = column["name"] == "Degraded" || column["name"] == "Why";
+        assert_eq!(column["priority"] == 1, added, "{column}");
+    }
     for definition in [aibom, config] {
         assert_eq!(definition["metadata"]["annotations"], json!({ "api-approved.kubernetes.io": "unapproved, experimental-only" }));
         assert_eq!(definition["spec"]["conversion"], json!({ "strategy": "None" }));

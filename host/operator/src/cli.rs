@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use aibom_api::kinds::GroupKind;
 use aibom_bom::{Options, PropertyNames, SpecVersion};
@@ -14,6 +14,7 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::catalogue::{self, Catalogue};
+use crate::clock::unix_seconds;
 use crate::logging;
 use crate::operator;
 use crate::pipeline::Pipeline;
@@ -360,7 +361,7 @@ fn now() -> anyhow::Result<i64> {
     if let Ok(text) = std::env::var("SOURCE_DATE_EPOCH") {
         return text.trim().parse().with_context(|| format!("SOURCE_DATE_EPOCH must be seconds since 1970, not `{text}`"));
     }
-    Ok(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX)))
+    Ok(unix_seconds(SystemTime::now()))
 }
 
 /// This program, as documents name it.

@@ -5,6 +5,7 @@
 
 pub mod catalogue;
 pub mod cli;
+pub mod clock;
 pub mod logging;
 pub mod operator;
 pub mod pipeline;

@@ -32,6 +32,11 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Whether it is what a server that is restarted, or has too much to do, causes for a moment in everything that asks it.
+    pub fn is_passing(self) -> bool {
+        matches!(self, Self::Network | Self::Timeout | Self::Throttled | Self::Server | Self::Gone)
+    }
+
     /// The word.
     pub fn as_str(self) -> &'static str {
         match self {

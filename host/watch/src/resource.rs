@@ -30,6 +30,11 @@ impl Resource {
         Self { group: group.to_owned(), version: version.to_owned(), plural: plural.to_owned(), kind: kind.to_owned() }
     }
 
+    /// The definitions of custom resources.
+    pub fn definitions() -> Self {
+        Self::new("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition")
+    }
+
     /// `group/version`, or the version alone in the core group.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }

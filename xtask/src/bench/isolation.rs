@@ -37,13 +37,7 @@ pub(crate) fn measure(workspace: &Workspace, args: &IsolationArgs) -> Result<()>
     let webhook = Webhook::start(&stage.plane, convert_graph)?;
     // Objects that were stored before the version was changed can be read through the webhook only.
     for storage in ["v1alpha1", "v1beta1"] {
-        stage.plane.apply(&definition(storage, &webhook.conversion()).to_string())?;
-        wait_until("an established definition", SOON, || {
-            let definition = stage.plane.get_json(&["crd", &name()])?;
-            let conditions = definition["status"]["conditions"].as_array().cloned().unwrap_or_default();
-            let established = conditions.iter().any(|known| known["type"] == "Established" && known["status"] == "True");
-            Ok(if established { Ok(()) } else { Err(format!("{conditions:?}")) })
-        })?;
+        stage.plane.define(&definition(storage, &webhook.conversion()))?;
         if storage == "v1alpha1" {
             stage.plane.create_namespace(NAMESPACE, &[OPTED_IN])?;
             let created = || Ok(stage.plane.apply(&graph().to_string()).map(|_| ()).map_err(|error| error.to_string()));
@@ -114,17 +108,13 @@ const GROUP: &str = "nvidia.com";
 const PLURAL: &str = "dynamographdeployments";
 const KIND: &str = "DynamoGraphDeployment";
 
-fn name() -> String {
-    format!("{PLURAL}.{GROUP}")
-}
-
 /// The definition of a kind with two versions that takes everything.
 fn definition(storage: &str, conversion: &Value) -> Value {
     let schema = json!({ "openAPIV3Schema": { "type": "object", "x-kubernetes-preserve-unknown-fields": true } });
     let versions =
         ["v1alpha1", "v1beta1"].map(|version| json!({ "name": version, "served": true, "storage": version == storage, "schema": schema }));
     json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": { "name": name() },
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": { "name": format!("{PLURAL}.{GROUP}") },
         "spec": {
             "group": GROUP, "scope": "Namespaced", "versions": versions, "conversion": conversion,
             "names": { "plural": PLURAL, "singular": KIND.to_lowercase(), "kind": KIND, "listKind": format!("{KIND}List") },

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use aibom_api::kinds::GroupKind;
 use aibom_watch::kinds::{Signal, Signals};
@@ -16,6 +16,7 @@ use super::refetch::accept;
 use super::shared::Shared;
 use super::world::pods::Pod;
 use super::world::{Key, Lane, Touched};
+use crate::clock::unix_seconds;
 
 /// For so long the owners of pods have to be read first.
 const FIRST: Duration = Duration::from_secs(10);
@@ -156,7 +157,7 @@ impl Runner<'_> {
                 return;
             }
         }
-        self.shared.metrics.watch_last_event.with_label_values(&self.labels()).set(now());
+        self.shared.metrics.watch_last_event.with_label_values(&self.labels()).set(unix_seconds(SystemTime::now()));
         if self.state.failing && self.seen.is_none() {
             self.set(Lane { failing: false, cause: None, ..self.state });
             self.signal(Signal::Object);
@@ -272,10 +273,4 @@ impl Runner<'_> {
             }
         }
     }
-}
-
-/// Seconds since 1970.
-fn now() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
 }

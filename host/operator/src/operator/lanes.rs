@@ -83,7 +83,7 @@ impl Lanes {
         let report = number.map(|number| Report { signals: self.signals.clone(), run: number });
         let watched = tokio::spawn(run(Arc::clone(shared), subject.clone(), report, receiver, stop.clone()));
         let task = match number {
-            None => tokio::spawn(async move { drop(watched.await) }),
+            None => watched,
             Some(number) => {
                 let (stop, signals, kind) = (stop.clone(), self.signals.clone(), Arc::clone(&subject.kind));
                 tokio::spawn(async move {

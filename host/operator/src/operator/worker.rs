@@ -1,7 +1,7 @@
 //! Looks at one workload after the other, and has written what has to be written.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use aibom_api::conditions::AibomReason;
 use aibom_api::effective::Effective;
@@ -19,6 +19,7 @@ use super::shared::Shared;
 use super::world::Key;
 use super::writer::{Trouble, apply_object, apply_status, delete, look_again};
 use crate::cli::producer;
+use crate::clock::unix_seconds;
 
 /// When to look again at a workload whose owner is not known yet.
 const SOON: Duration = Duration::from_secs(5);
@@ -189,6 +190,5 @@ fn options(shared: &Shared, effective: &Effective) -> Options {
 
 /// Now, as documents have it.
 fn now() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX));
-    aibom_bom::format_timestamp(seconds)
+    aibom_bom::format_timestamp(unix_seconds(SystemTime::now()))
 }

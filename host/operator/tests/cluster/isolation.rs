@@ -39,18 +39,6 @@ fn definition(stage: &Stage, storage: &str, conversion: &Value) -> Value {
     definition
 }
 
-fn install(stage: &Stage, definition: &Value) {
-    stage.plane.apply(&definition.to_string()).unwrap();
-    // Right after it was made it has no status at all, which `kubectl wait` takes for an error.
-    wait_until("an established definition", SOON, || {
-        let conditions = stage.plane.get_json(&["crd", NAME])?["status"]["conditions"].clone();
-        let established =
-            conditions.as_array().into_iter().flatten().any(|known| known["type"] == "Established" && known["status"] == "True");
-        Ok(if established { Ok(()) } else { Err(conditions.to_string()) })
-    })
-    .unwrap();
-}
-
 /// A graph as its users write it, in the map form.
 fn graph(name: &str, model: &str) -> Value {
     json!({
@@ -148,7 +136,7 @@ fn a_definition_that_comes_late_leaves_and_comes_back_is_followed_without_a_rest
 
     // Row 2: installed later.
     let v1beta1 = definition(&stage, "v1beta1", &none);
-    install(&stage, &v1beta1);
+    stage.plane.define(&v1beta1).unwrap();
     let established = Instant::now();
     wait_health(&stage, "Unproven");
     println!("from Established to a complete list: {:?}", established.elapsed());
@@ -192,11 +180,11 @@ fn a_definition_that_comes_late_leaves_and_comes_back_is_followed_without_a_rest
     assert_eq!(condition(&status, "Ready")["status"], "True");
 
     // Row 2 again, under another UID; and at once, before anybody could look (row 9).
-    install(&stage, &v1beta1);
+    stage.plane.define(&v1beta1).unwrap();
     stage.plane.apply(&listed("two", "acme/quill-7b").to_string()).unwrap();
     stage.wait_aibom("demo", &aibom_of("two"), "its model", |aibom| models(aibom) == ["acme/quill-7b"]);
     stage.plane.kubectl(&["delete", "crd", NAME, "--wait=true"]).unwrap();
-    install(&stage, &v1beta1);
+    stage.plane.define(&v1beta1).unwrap();
     stage.plane.apply(&listed("three", "acme/quill-7b").to_string()).unwrap();
     stage.wait_aibom("demo", &aibom_of("three"), "its model", |aibom| models(aibom) == ["acme/quill-7b"]);
     stage.wait_gone("demo", &aibom_of("two"));
@@ -213,7 +201,7 @@ fn a_definition_that_comes_late_leaves_and_comes_back_is_followed_without_a_rest
     })
     .unwrap();
     let mark = stage.plane.audit().mark();
-    install(&stage, &v1beta1);
+    stage.plane.define(&v1beta1).unwrap();
     stage.wait_config("graphs are excluded", |status| kind(status)["state"] == "Ready" && kind(status)["cause"] == "config");
     std::thread::sleep(A_WHILE);
     assert_eq!(asked(&stage, mark), [""; 0]);
@@ -242,7 +230,7 @@ fn a_kind_that_is_out_of_order_is_told_of_and_harms_no_other() {
     let webhook = Webhook::start(&stage.plane, convert_graph).unwrap();
     let conversion = webhook.conversion();
     // Stored as its users write it, and the webhook is down from the start: everything works, and says why.
-    install(&stage, &definition(&stage, "v1alpha1", &conversion));
+    stage.plane.define(&definition(&stage, "v1alpha1", &conversion)).unwrap();
     stage.plane.apply(&graph("one", "acme/quill-7b").to_string()).unwrap();
     webhook.stop();
     let operator = stage.running(&["--watch-probe-interval=2"]);
@@ -256,7 +244,7 @@ fn a_kind_that_is_out_of_order_is_told_of_and_harms_no_other() {
 
     // The stored version is flipped. Old objects need the webhook from now on, which is up at first.
     webhook.resume().unwrap();
-    install(&stage, &definition(&stage, "v1beta1", &conversion));
+    stage.plane.define(&definition(&stage, "v1beta1", &conversion)).unwrap();
     let flipped = kind(&stage.wait_config("the new version is read", |status| kind(status)["version"] == "v1beta1"));
     assert!(flipped["message"].as_str().unwrap().contains("through its conversion webhook"), "{flipped}");
     stage.wait_aibom("demo", &aibom_of("one"), "its model", |aibom| models(aibom) == ["acme/quill-7b"]);

@@ -53,8 +53,7 @@ fn a_kind_that_the_operator_never_heard_of_is_read_as_soon_as_its_plugin_is_appl
     let stage = Stage::new();
     stage.team("demo");
     stage.configure(&json!({}));
-    stage.plane.apply(&definition().to_string()).unwrap();
-    stage.plane.kubectl(&["wait", "--for=condition=Established", "crd/nimservices.apps.nvidia.com", "--timeout=60s"]).unwrap();
+    stage.plane.define(&definition()).unwrap();
     // Only one of the built-in plugins.
     let folder = stage.plane.folder().join("plugins");
     std::fs::create_dir(&folder).unwrap();
@@ -108,8 +107,7 @@ fn a_kind_that_two_plugins_claim_is_shown_and_read_by_neither_until_one_of_them_
     let stage = Stage::new();
     stage.team("demo");
     stage.configure(&json!({}));
-    stage.plane.apply(&definition().to_string()).unwrap();
-    stage.plane.kubectl(&["wait", "--for=condition=Established", "crd/nimservices.apps.nvidia.com", "--timeout=60s"]).unwrap();
+    stage.plane.define(&definition()).unwrap();
     let _operator = stage.running(&[]);
     let name = "apps-nvidia-com-nimservice-quill";
     stage.plane.apply(&service("quill")).unwrap();
@@ -151,8 +149,7 @@ fn a_kind_without_a_plugin_is_read_by_the_places_of_its_pod_templates_when_there
                 "schema": { "openAPIV3Schema": { "type": "object", "x-kubernetes-preserve-unknown-fields": true } } }],
         },
     });
-    stage.plane.apply(&definition.to_string()).unwrap();
-    stage.plane.kubectl(&["wait", "--for=condition=Established", "crd/looms.example.com", "--timeout=60s"]).unwrap();
+    stage.plane.define(&definition).unwrap();
     let kind = json!({ "group": "example.com", "kind": "Loom", "plural": "looms", "version": "v1", "podTemplates": ["/spec/warp/template", "/spec/weft/template"] });
     stage.configure(&json!({ "discovery": { "podTemplateKinds": [kind] } }));
     let pod = |model: &str| json!({ "spec": { "containers": [{ "name": "server", "image": "vllm/vllm-openai:v0.9.1", "args": ["--model", model] }] } });

@@ -18,8 +18,7 @@ fn define(stage: &Stage, kind: &str) {
                 "schema": { "openAPIV3Schema": { "type": "object", "x-kubernetes-preserve-unknown-fields": true } } }],
         },
     });
-    stage.plane.apply(&definition.to_string()).unwrap();
-    stage.plane.kubectl(&["wait", "--for=condition=Established", &format!("crd/{plural}.{GROUP}"), "--timeout=60s"]).unwrap();
+    stage.plane.define(&definition).unwrap();
 }
 
 fn object(kind: &str, name: &str, spec: &Value) -> String {

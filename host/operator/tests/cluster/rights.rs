@@ -86,8 +86,7 @@ fn every_right_of_the_roles_is_used_and_none_is_missing() {
     for (group, plural) in foreign {
         let (kind, versions) =
             kinds.get(&(group.to_owned(), plural.to_owned())).unwrap_or_else(|| panic!("no plugin reads {plural}.{group}"));
-        stage.plane.apply(&definition(group, plural, kind, versions).to_string()).unwrap();
-        stage.plane.kubectl(&["wait", "--for=condition=Established", &format!("crd/{plural}.{group}"), "--timeout=60s"]).unwrap();
+        stage.plane.define(&definition(group, plural, kind, versions)).unwrap();
     }
     stage.team("demo");
     stage.configure(&json!({}));

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use super::health::{Health, Trouble};
 use super::machine::Told;
-use crate::failure::{Cause, Failure};
+use crate::failure::Failure;
 
 /// Reads of single definitions that fail, and the watch of all of them.
 #[derive(Debug, Default)]
@@ -83,12 +83,13 @@ impl Discovery {
 }
 
 fn is_sure(failure: &Failure, count: u32) -> bool {
-    count > 2 || !matches!(failure.cause, Cause::Network | Cause::Timeout | Cause::Throttled | Cause::Server | Cause::Gone)
+    count > 2 || !failure.cause.is_passing()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::Cause;
     use std::time::Duration;
 
     #[test]

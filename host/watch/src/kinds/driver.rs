@@ -140,14 +140,13 @@ enum Done<K> {
 impl<K: Clone + Ord + fmt::Display + Send + 'static> Driver<K> {
     /// A driver without kinds.
     pub fn new(client: Client, timing: Timing, names: Names<K>) -> Self {
-        let resource = Resource::new("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition");
         let settings = Settings {
             accept: Accept::Metadata,
             page: 100,
             backoff: (Duration::from_secs(1), Duration::from_mins(1)),
             ..Settings::default()
         };
-        let definitions = Watch::new(client.clone(), resource, &Scope::Cluster, settings);
+        let definitions = Watch::new(client.clone(), Resource::definitions(), &Scope::Cluster, settings);
         let (sender, receiver) = mpsc::unbounded_channel();
         Self {
             client,
@@ -499,8 +498,7 @@ fn definition_of(resource: &Resource) -> Option<String> {
 }
 
 async fn read(client: &Client, name: &str) -> Result<Reading, Failure> {
-    let definitions = Resource::new("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition");
-    match client.get_text(&definitions.object_path(None, name), Accept::Whole).await {
+    match client.get_text(&Resource::definitions().object_path(None, name), Accept::Whole).await {
         Ok(text) => Facts::of(&text)
             .map(Reading::Found)
             .map_err(|error| Failure::new(Cause::Decode, format!("the definition {name} cannot be read: {error}"))),

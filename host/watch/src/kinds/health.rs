@@ -97,9 +97,8 @@ impl Line {
     fn trouble(&self, age: Duration) -> Option<&Failure> {
         let failure = self.last.as_ref()?;
         let sure = match failure.cause {
-            Cause::Network | Cause::Timeout | Cause::Throttled | Cause::Server | Cause::Gone => self.count > 1,
             Cause::NotFound => age >= LAG,
-            _ => true,
+            cause => !cause.is_passing() || self.count > 1,
         };
         sure.then_some(failure)
     }

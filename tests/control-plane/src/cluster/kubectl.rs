@@ -90,6 +90,18 @@ impl ControlPlane {
         Ok(names)
     }
 
+    /// Applies one definition of a custom resource and waits until it is established.
+    ///
+    /// # Errors
+    /// It has no name, is refused, or does not become established in time.
+    pub fn define(&self, definition: &Value) -> Result<()> {
+        let name = definition["metadata"]["name"]
+            .as_str()
+            .ok_or_else(|| Error::Unexpected { what: "a definition".to_owned(), why: "it has no metadata.name".to_owned() })?;
+        self.apply(&definition.to_string())?;
+        self.wait_established(name)
+    }
+
     /// Waits until a definition of a custom resource is established. Conditions appear some time after the object, which `kubectl wait` takes
     /// for an error.
     fn wait_established(&self, name: &str) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use aibom_api::kinds::GroupKind;
 use aibom_watch::Resource;
@@ -11,6 +11,7 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use tokio::time::Instant;
 
 use super::{State, Supervisor};
+use crate::clock::unix_seconds;
 use crate::operator::events::Type;
 use crate::operator::lanes::Run;
 use crate::operator::serving::Serving;
@@ -185,8 +186,8 @@ impl Supervisor {
                 }
                 Some(health) => metrics.watch_healthy.with_label_values(&labels).set(health.is_good().into()),
             }
-            if let Some(when) = last_success.and_then(|when| when.duration_since(UNIX_EPOCH).ok()) {
-                metrics.watch_last_success.with_label_values(&labels).set(i64::try_from(when.as_secs()).unwrap_or(i64::MAX));
+            if let Some(when) = last_success {
+                metrics.watch_last_success.with_label_values(&labels).set(unix_seconds(when));
             }
         }
         if let Some((health, _)) = state.driver.discovery() {
@@ -243,6 +244,5 @@ pub(super) fn remark(kind: &GroupKind, view: &View) -> Option<String> {
 
 /// Seconds of a point in time, for a condition or a status.
 pub(super) fn time_of(when: SystemTime) -> Option<k8s_openapi::jiff::Timestamp> {
-    let since = when.duration_since(UNIX_EPOCH).ok()?;
-    k8s_openapi::jiff::Timestamp::from_second(i64::try_from(since.as_secs()).ok()?).ok()
+    k8s_openapi::jiff::Timestamp::from_second(unix_seconds(when)).ok()
 }
