@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use aibom_facts::image::ImageId;
 use aibom_facts::inventory::{
-    Class, Confidence, Data, DataKind, Device, Evidence, Finding, Image, Inventory, Key, Model, Role, Runtime, Service,
+    Class, Confidence, Data, DataKind, Device, Evidence, Finding, Image, Inventory, Key, Model, Observed, Role, Runtime, Service,
 };
 use aibom_facts::model::ModelReference;
 use aibom_facts::purl::Purl;
@@ -269,30 +269,7 @@ fn draft_image<'i>(image: &'i Image, root: &str, scrubber: &mut Scrubber) -> Dra
         }
         None => image.written.trim().clone_into(&mut draft.name),
     }
-    let mut running = BTreeSet::new();
-    for id in &image.observed {
-        match id {
-            ImageId::Manifest { digest, repository } => {
-                draft.property("image.digest.observed", digest.to_string());
-                running.insert(digest);
-                // The kubelet names whatever repository it pulled these bytes from first.
-                let other = repository.as_ref().filter(|name| image.reference.as_ref().is_some_and(|parsed| parsed.name() != **name));
-                draft.property("image.repository.observed", other.cloned().unwrap_or_default());
-            }
-            // The digest of a configuration is none that anybody could pull.
-            ImageId::Config(digest) => draft.property("image.id.observed", digest.to_string()),
-        }
-    }
-    if let (1, Some(digest)) = (running.len(), running.first()) {
-        match image.reference.as_ref().and_then(|parsed| parsed.digest.as_ref()) {
-            None => {
-                draft.property("image.digest-kind", "unknown");
-                draft.hashes.extend(hash(&digest.algorithm, &digest.hex));
-            }
-            Some(declared) if declared != *digest => draft.property("image.digest.drift", "true"),
-            Some(_) => {}
-        }
-    }
+    observed(&mut draft, image);
     if draft.purl.is_none() {
         draft.name = last_segments(&draft.name, 3);
     }
@@ -309,6 +286,48 @@ fn draft_image<'i>(image: &'i Image, root: &str, scrubber: &mut Scrubber) -> Dra
         }
     }
     draft
+}
+
+/// What pods say that they run for an image.
+fn observed<'i>(draft: &mut Draft<'i>, image: &'i Image) {
+    let mut running = BTreeSet::new();
+    for Observed { id, .. } in &image.observed {
+        match id {
+            ImageId::Manifest { digest, repository } => {
+                draft.property("image.digest.observed", digest.to_string());
+                running.insert(digest);
+                // The kubelet names whatever repository it pulled these bytes from first.
+                let other = repository.as_ref().filter(|name| image.reference.as_ref().is_some_and(|parsed| parsed.name() != **name));
+                draft.property("image.repository.observed", other.cloned().unwrap_or_default());
+            }
+            // The digest of a configuration is none that anybody could pull.
+            ImageId::Config(digest) => draft.property("image.id.observed", digest.to_string()),
+        }
+    }
+    // While all run the same, how many they are is no fact about the image, and would change with every scaling.
+    let digest_of = |id: &'i ImageId| match id {
+        ImageId::Manifest { digest, .. } => (true, digest),
+        ImageId::Config(digest) => (false, digest),
+    };
+    let different: BTreeSet<_> = image.observed.iter().map(|observed| digest_of(&observed.id)).collect();
+    if different.len() > 1 {
+        for Observed { id, container, pods, revisions } in &image.observed {
+            let (_, digest) = digest_of(id);
+            let of: Vec<String> = revisions.iter().map(|revision| format!(" revision={revision}")).collect();
+            draft.property("image.digest.pods", format!("{digest} pods={pods} container={container}{}", of.concat()));
+        }
+    }
+    match image.reference.as_ref().and_then(|parsed| parsed.digest.as_ref()) {
+        None => {
+            if let (1, Some(digest)) = (running.len(), running.first()) {
+                draft.property("image.digest-kind", "unknown");
+                draft.hashes.extend(hash(&digest.algorithm, &digest.hex));
+            }
+        }
+        // An index and the manifest of one platform in it have different digests, and which of the two a pod names is the runtime's choice.
+        Some(declared) if !running.is_empty() && !running.contains(declared) => draft.property("image.digest.drift", "true"),
+        Some(_) => {}
+    }
 }
 
 fn draft_data<'i>(data: &'i Data, root: &str, scrubber: &mut Scrubber) -> Draft<'i> {

@@ -8,7 +8,7 @@ use aibom_facts::inventory::{Confidence, Inventory, Origin, Tool};
 use crate::cyclonedx::{Bom, Citation, Component, Hash, Property, Tools};
 use crate::document::{Content, Document};
 use crate::draft::Pairs;
-use crate::render::spelled;
+use crate::render::{OWNED, spelled};
 use crate::scrub::Scrubber;
 use crate::{Options, SpecVersion, filter, reference};
 
@@ -61,6 +61,10 @@ fn document_properties(inventory: &Inventory, options: &Options, confidence: Con
         add(format!("aibom.scrape.{i}.scraperName"), &tool.name);
         add(format!("aibom.scrape.{i}.scraperVersion"), &tool.version);
         add(format!("aibom.scrape.{i}.method"), "spec");
+    }
+    // Those that stay are content. The others come and go with every run, and change nothing.
+    for (i, owned) in inventory.rollup.owned.iter().enumerate().filter(|(_, owned)| owned.passing) {
+        pairs.insert((Cow::Owned(format!("{OWNED}.{i}")), Cow::Owned(format!("{}/{}", owned.kind, owned.name))));
     }
     spelled(pairs, options.property_names)
 }

@@ -57,6 +57,7 @@ pub(crate) fn is_own_on_root(name: &str) -> bool {
     let bare = bare(name);
     is_own(name)
         || matches!(&*bare, "cluster.uid" | "problem" | "related.object" | "source")
+        || bare.starts_with("rollup.")
         || bare.starts_with("workload.")
         || bare.starts_with("unresolved.")
 }

@@ -80,6 +80,9 @@ pub(crate) fn render(inventory: &Inventory, options: &Options) -> Document {
     envelope::close(content, inventory, options, confidence, &mut scrubber)
 }
 
+/// Property of a workload that has no document of its own, with a number behind.
+pub(crate) const OWNED: &str = "aibom.rollup.owned";
+
 struct Context<'a> {
     inventory: &'a Inventory,
     options: &'a Options,
@@ -223,9 +226,17 @@ impl<'a> Context<'a> {
             add("aibom.workload.category", category.as_str());
         }
         let mut add = |name: Cow<'a, str>, value: String| pairs.insert((name, value.into()));
-        for related in inventory.objects.iter().skip(1) {
+        let rollup = &inventory.rollup;
+        for (_, related) in (0_u32..).zip(&inventory.objects).skip(1).filter(|(index, _)| !rollup.parts.contains(index)) {
             add("aibom.related.object".into(), related.to_string());
         }
+        for (index, owned) in rollup.owned.iter().enumerate().filter(|(_, owned)| !owned.passing) {
+            add(format!("{OWNED}.{index}").into(), format!("{}/{}", owned.kind, owned.name));
+        }
+        for unread in &rollup.unread {
+            add("aibom.rollup.incomplete".into(), unread.clone());
+        }
+        add("aibom.rollup.unresolved".into(), rollup.unresolved.clone().unwrap_or_default());
         for unknown in &inventory.unresolved {
             let reference = if unknown.reference.is_empty() { String::new() } else { format!(" {}", unknown.reference) };
             let value = format!("{}{reference} at {}", unknown.why, location(&unknown.at, &inventory.objects));

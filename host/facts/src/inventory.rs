@@ -13,6 +13,7 @@ use crate::image::{ImageId, ImageReference};
 use crate::model::ModelReference;
 use crate::object::{Locator, ObjectRef};
 use crate::report::{ContainerClass, Duty, Problem};
+use crate::rollup::Rollup;
 
 /// Where the object of an inventory was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -413,7 +414,20 @@ pub struct Image {
     /// What pods of the workload say that they run, where there are pods: several while a new version is rolled out, or where a tag
     /// moved.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub observed: BTreeSet<ImageId>,
+    pub observed: BTreeSet<Observed>,
+}
+
+/// What the pods of a workload run in one container.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Observed {
+    /// What they say that it is.
+    pub id: ImageId,
+    /// Name of the container.
+    pub container: String,
+    /// How many pods say so.
+    pub pods: u32,
+    /// Revisions of the workload that these pods belong to, where that is known.
+    pub revisions: BTreeSet<String>,
 }
 
 /// One container of an image.
@@ -497,7 +511,7 @@ pub struct Unresolved {
 
 impl Unresolved {
     /// Every reason for which something is not readable.
-    pub const WHY: [&str; 11] = [
+    pub const WHY: [&str; 12] = [
         "secret",
         "configmap",
         "field",
@@ -509,6 +523,7 @@ impl Unresolved {
         "undefined-variable",
         "placeholder",
         "malformed",
+        "too-long",
     ];
 }
 
@@ -554,6 +569,9 @@ pub struct Inventory {
     pub properties: BTreeMap<String, BTreeSet<String>>,
     /// Scrapers that contributed.
     pub tools: BTreeSet<Tool>,
+    /// Other workloads that it speaks for.
+    #[serde(default, skip_serializing_if = "Rollup::is_empty")]
+    pub rollup: Rollup,
 }
 
 impl Inventory {
@@ -574,6 +592,7 @@ impl Inventory {
             problems: BTreeSet::new(),
             properties: BTreeMap::new(),
             tools: BTreeSet::new(),
+            rollup: Rollup::default(),
         }
     }
 

@@ -15,6 +15,7 @@
 //! * [`pointer::Pointer`] is an RFC 6901 JSON pointer, the only way a place in an object is written.
 //! * [`object::ObjectRef`] names an object, [`object::Locator`] a place in one of the objects of a call.
 //! * [`image`], [`model`] and [`purl`] parse and canonicalise the references that manifests contain.
+//! * [`rollup::absorb`] makes one inventory of a workload and those that belong to it.
 //! * [`text`] holds the one list of characters that no output shows.
 //! * [`redact::Redactor`] is the last filter before any text leaves the process.
 //!
@@ -28,6 +29,7 @@ pub mod pointer;
 pub mod purl;
 pub mod redact;
 pub mod report;
+pub mod rollup;
 pub mod text;
 pub mod tree;
 

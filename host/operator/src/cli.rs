@@ -294,9 +294,10 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
         );
     }
     if !scan.quiet {
+        let parts = if totals.parts == 0 { String::new() } else { format!("{} part of others, ", totals.parts) };
         let for_others = if totals.for_others == 0 { String::new() } else { format!("{} read for others, ", totals.for_others) };
         usage::say(&format!(
-            "{} in {}: {}, {} without AI, {for_others}{} of kinds without a scraper; {} failed, {unreadable} unreadable",
+            "{} in {}: {}, {parts}{} without AI, {for_others}{} of kinds without a scraper; {} failed, {unreadable} unreadable",
             count(totals.objects, "object"),
             count(totals.inputs, "file"),
             count(totals.documented, "AI workload"),

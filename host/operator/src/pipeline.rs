@@ -15,6 +15,9 @@ use aibom_plugin::{CallError, Plugin, Want};
 
 use crate::catalogue::{Catalogue, NotServed};
 
+/// What is said of a fault of ours.
+pub const FAULT: &str = "a fault in k8s-aibom itself, not in the scraper; please report it with the object";
+
 /// What an object led to.
 #[derive(Debug)]
 pub enum Outcome {
@@ -28,6 +31,13 @@ pub enum Outcome {
     /// Scraped; nothing in it has to do with AI, as far as it could be read.
     NotAi {
         /// Malformed parts, in which something may be hidden. Most objects have none.
+        problems: BTreeSet<Problem>,
+    },
+    /// Its facts are in the document of another workload, to which it belongs.
+    PartOf {
+        /// The other.
+        above: Box<ObjectRef>,
+        /// Malformed parts of the object itself.
         problems: BTreeSet<Problem>,
     },
     /// No scraper reads it.
@@ -90,6 +100,17 @@ impl Pipeline<'_> {
         (outcome, explained)
     }
 
+    /// The document of an inventory that was put together from several objects.
+    pub fn document(&self, reference: &ObjectRef, inventory: Inventory) -> Outcome {
+        match aibom_bom::write(&inventory, self.options) {
+            Ok(document) => Outcome::Documented { inventory: Box::new(inventory), document: Box::new(document) },
+            Err(unfit) => {
+                let plugin = self.catalogue.plugin_for(reference).map(|plugin| plugin.name().to_owned()).unwrap_or_default();
+                Outcome::Failed { plugin, reason: format!("{unfit}; {FAULT}") }
+            }
+        }
+    }
+
     fn take(
         &self,
         reference: &ObjectRef,
@@ -134,9 +155,9 @@ impl Pipeline<'_> {
                 );
                 return Outcome::Documented { inventory: Box::new(inventory), document: Box::new(document) };
             }
-            Ok(Ok(Err(unfit))) => format!("{unfit}; a fault in k8s-aibom itself, not in the scraper; please report it with the object"),
+            Ok(Ok(Err(unfit))) => format!("{unfit}; {FAULT}"),
             Ok(Err(error)) => error.to_string(),
-            Err(_) => "a fault in k8s-aibom itself, not in the scraper; please report it with the object".to_owned(),
+            Err(_) => FAULT.to_owned(),
         };
         tracing::debug!(reason, "failed");
         Outcome::Failed { plugin: plugin.name().to_owned(), reason }

@@ -454,3 +454,92 @@ fn every_property_of_the_examples_is_in_the_table_of_the_page_of_facts() {
     let unknown: Vec<&String> = names.iter().filter(|name| !is_known(name)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
 }
+
+/// An object of a dump: with a UID, and the object that controls it.
+fn dumped(api_version: &str, kind: &str, name: &str, spec: &serde_json::Value, owner: Option<&serde_json::Value>) -> serde_json::Value {
+    let mut object = serde_json::json!({
+        "apiVersion": api_version, "kind": kind, "spec": spec,
+        "metadata": { "name": name, "namespace": "demo", "uid": format!("uid-{kind}-{name}") },
+    });
+    if let Some(owner) = owner {
+        object["metadata"]["ownerReferences"] = serde_json::json!([{
+            "apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"], "controller": true,
+        }]);
+    }
+    object
+}
+
+#[test]
+fn in_a_dump_of_a_cluster_what_belongs_to_another_is_in_its_document() {
+    let container = serde_json::json!({ "name": "engine", "image": "vllm/vllm-openai:v0.8.5", "args": ["--model", "acme/talker-7b"] });
+    let proxy = serde_json::json!({ "name": "proxy", "image": "registry.example/mesh/proxy:2" });
+    let pod = serde_json::json!({ "containers": [container, proxy] });
+    let deployment =
+        dumped("apps/v1", "Deployment", "talker", &serde_json::json!({ "template": { "spec": { "containers": [container] } } }), None);
+    let mut set = dumped(
+        "apps/v1",
+        "ReplicaSet",
+        "talker-1",
+        &serde_json::json!({ "replicas": 2, "template": { "spec": { "containers": [container] } } }),
+        Some(&deployment),
+    );
+    set["metadata"]["annotations"] = serde_json::json!({ "deployment.kubernetes.io/revision": "4" });
+    let retired = dumped(
+        "apps/v1",
+        "ReplicaSet",
+        "talker-0",
+        &serde_json::json!({ "replicas": 0, "template": { "spec": { "containers": [
+        { "name": "engine", "image": "vllm/vllm-openai:v0.8.5", "args": ["--model", "acme/earlier-7b"] },
+    ] } } }),
+        Some(&deployment),
+    );
+    let pods: Vec<_> = ["ab", "cd"]
+        .iter()
+        .map(|byte| {
+            let mut pod = dumped("v1", "Pod", &format!("talker-1-{byte}"), &pod, Some(&set));
+            pod["status"] = serde_json::json!({ "containerStatuses": [
+                { "name": "engine", "image": "x", "imageID": format!("docker.io/vllm/vllm-openai@sha256:{}", byte.repeat(32)) },
+            ] });
+            pod
+        })
+        .collect();
+    let lost = dumped(
+        "apps/v1",
+        "StatefulSet",
+        "lost",
+        &serde_json::json!({ "template": { "spec": { "containers": [
+        { "name": "engine", "image": "vllm/vllm-openai:v0.8.5", "args": ["--model", "acme/lost-7b"] },
+    ] } } }),
+        Some(&dumped("example.com/v1", "Widget", "w", &serde_json::json!({}), None)),
+    );
+    // In an order in which nobody comes after those it belongs to.
+    let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": [pods[0], retired, set, deployment, pods[1], lost] });
+    let ran = run_with_input(&["scan", "-", "-o", "json"], &list.to_string());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines = ran.lines();
+    let outcomes: Vec<(&str, &str)> =
+        lines.iter().map(|line| (line["name"].as_str().unwrap(), line["outcome"].as_str().unwrap())).collect();
+    let expected = [
+        ("talker-1-ab", "part-of"),
+        ("talker-0", "part-of"),
+        ("talker-1", "part-of"),
+        ("talker", "documented"),
+        ("talker-1-cd", "part-of"),
+        ("lost", "documented"),
+    ];
+    assert_eq!(outcomes, expected);
+    assert!(ran.err.contains("2 AI workloads, 4 part of others"), "{}", ran.err);
+    let document = &lines[3]["document"];
+    let models: Vec<_> = components(document, "machine-learning-model").iter().map(|model| full_name(model)).collect();
+    assert_eq!(models, ["acme/talker-7b"], "a revision that runs nothing says nothing");
+    let images = components(document, "container");
+    let image = |name: &str| images.iter().find(|image| full_name(image).contains(name)).unwrap();
+    let digest = |byte: &str| format!("sha256:{} pods=1 container=engine revision=4", byte.repeat(32));
+    assert_eq!(property(image("vllm"), "image.digest.pods"), [digest("ab"), digest("cd")]);
+    assert_eq!(property(image("proxy"), "aibom.rollup.from"), ["Pod/talker-*"], "what was injected");
+    let why = "a controller above it, Widget/w (example.com), is not among the files";
+    assert_eq!(property(&lines[5]["document"]["metadata"]["component"], "aibom.rollup.unresolved"), [why]);
+    // Each by itself, where that is asked for.
+    let alone = run_with_input(&["scan", "-", "-o", "json", "--alone"], &list.to_string());
+    assert!(alone.lines().iter().all(|line| line["outcome"] == "documented"), "{}", alone.out);
+}

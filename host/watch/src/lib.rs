@@ -14,6 +14,7 @@
 //!   failures: nothing that goes wrong with it can be felt by another.
 //! * It is *pulled*: whoever asks for the next [`Event`] too slowly slows down this watch only. Asking is safe to cancel.
 //! * Objects come as the text the server sent. Nothing but the name of what failed is kept here.
+//! * An [`ownership::Index`] knows who controls whom, by UID, out of whatever the watches have told.
 //! * A [`Failure`] has a [`Cause`] out of a closed set, which may be a label of a metric, and a text, which may not.
 //!
 //! How an API server and its watch cache really behave when a conversion webhook is down is the reason for most rules here: an open
@@ -24,12 +25,13 @@ mod client;
 mod failure;
 pub mod kinds;
 mod meta;
+pub mod ownership;
 mod resource;
 mod watch;
 
 pub use backoff::Backoff;
 pub use client::{Accept, Client, Form, bounded};
 pub use failure::{Cause, Failure};
-pub use meta::{Meta, Owner, with_type};
+pub use meta::{Annotations, Meta, Owner, with_type};
 pub use resource::{Resource, Scope};
 pub use watch::{Event, Settings, Watch};

@@ -1,11 +1,13 @@
 //! The metadata of objects that a controller works by.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+use crate::ownership::{Controller, Reference};
 use crate::resource::Resource;
 
 /// What is read of `metadata`. Everything else, such as managed fields, is passed over.
@@ -26,8 +28,19 @@ pub struct Meta {
     pub owner_references: Vec<Owner>,
     /// Labels.
     pub labels: BTreeMap<String, String>,
+    /// Of the annotations, those that say something to a controller.
+    pub annotations: Annotations,
     /// When it was asked to go, if it was.
     pub deletion_timestamp: Option<String>,
+}
+
+/// What is read of annotations: some of the others are as large as the object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Annotations {
+    /// Which revision of its Deployment a ReplicaSet is.
+    #[serde(rename = "deployment.kubernetes.io/revision")]
+    pub revision: Option<String>,
 }
 
 /// An owner of an object.
@@ -67,10 +80,18 @@ impl Meta {
         serde_json::from_str::<Object>(object).map(|object| object.metadata)
     }
 
-    /// The owner that controls the object. Of several that claim to, none is.
-    pub fn controller(&self) -> Option<&Owner> {
+    /// Who controls the object. Of several that claim to, none does. `kind` makes the kind of the index out of group and kind.
+    pub fn controller<K>(&self, mut kind: impl FnMut(&str, &str) -> K) -> Controller<K> {
         let mut controllers = self.owner_references.iter().filter(|owner| owner.controller == Some(true));
-        controllers.next().filter(|_| controllers.next().is_none())
+        match (controllers.next(), controllers.next()) {
+            (None, _) => Controller::None,
+            (Some(_), Some(_)) => Controller::Several,
+            (Some(owner), None) => Controller::One(Reference {
+                uid: Arc::from(&*owner.uid),
+                kind: kind(owner.group(), &owner.kind),
+                name: Arc::from(&*owner.name),
+            }),
+        }
     }
 }
 
@@ -110,8 +131,9 @@ mod tests {
             "managedFields":[{"x":1}],"ownerReferences":[{"apiVersion":"example.com/v1","kind":"Widget","name":"w","uid":"o","controller":true}]}}"#;
         let meta = Meta::of(text).unwrap();
         assert_eq!((&*meta.name, &*meta.uid, meta.generation), ("a", "u", Some(2)));
-        let owner = meta.controller().unwrap();
-        assert_eq!((owner.group(), &*owner.uid), ("example.com", "o"));
+        let controller = meta.controller(|group, kind| format!("{kind}.{group}"));
+        let owner = controller.one().unwrap();
+        assert_eq!((&*owner.kind, &*owner.uid, &*owner.name), ("Widget.example.com", "o", "w"));
         assert!(Meta::of("7").is_err() && Meta::of(r#"{"metadata":{"name":5}}"#).is_err());
     }
 
@@ -119,7 +141,8 @@ mod tests {
     fn of_two_controllers_none_is_the_controller() {
         let owner = |uid: &str| Owner { uid: uid.to_owned(), controller: Some(true), ..Owner::default() };
         let meta = Meta { owner_references: vec![owner("a"), owner("b")], ..Meta::default() };
-        assert_eq!(meta.controller(), None);
+        assert_eq!(meta.controller(|_, kind| kind.to_owned()), Controller::Several);
+        assert_eq!(Meta::default().controller(|_, kind| kind.to_owned()), Controller::None);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! NIM services (`NIMService`): a model server described by fields of its own rather than by a pod template.
+//! NIM services (`NIMService`, and `NIMPipeline`, which holds several): a model server described by fields of its own rather than by a
+//! pod template.
 //!
 //! # What names the model
 //!
@@ -9,6 +10,7 @@
 
 mod cache;
 mod image;
+mod pipeline;
 mod storage;
 
 use k8s_aibom_sdk::{
@@ -20,14 +22,19 @@ use cache::Cache;
 
 const GROUP: &str = "apps.nvidia.com";
 const VERSIONS: [&str; 1] = ["v1alpha1"];
+/// Id of the model of a service.
+const MODEL: &str = "model";
 
 /// The scraper.
 pub struct Nim;
 
 impl Scraper for Nim {
     fn describe() -> Description {
-        let kinds = vec![KindRef::new(GROUP, "NIMService", "nimservices", &VERSIONS)];
-        // Alone a service owns a Deployment; over several nodes a LeaderWorkerSet, whose leader Pods own StatefulSets; on KServe an
+        let kinds = vec![
+            KindRef::new(GROUP, "NIMService", "nimservices", &VERSIONS),
+            KindRef::new(GROUP, pipeline::KIND, "nimpipelines", &VERSIONS),
+        ];
+        // A pipeline owns services. Alone a service owns a Deployment; over several nodes a LeaderWorkerSet, whose leader Pods own StatefulSets; on KServe an
         // InferenceService, which owns a Deployment or Knative's chain.
         let intermediates = vec![
             KindRef::new("apps", "Deployment", "deployments", &["v1"]),
@@ -48,16 +55,26 @@ impl Scraper for Nim {
         let reader = Reader::new();
         let object = reader.read(object);
         let namespace = object.part("metadata").text("namespace").map(|namespace| namespace.value);
-        let cache = object.part("spec").part("storage").part("nimCache").text("name");
-        Ok(cache.into_iter().map(|name| Want::new(GROUP, "NIMCache", namespace.clone(), name)).collect())
+        let specs = if is_pipeline(&object) {
+            pipeline::services(&object).into_iter().map(|service| service.spec).collect()
+        } else {
+            vec![object.part("spec")]
+        };
+        let caches = specs.iter().filter_map(|spec| spec.part("storage").part("nimCache").text("name"));
+        Ok(caches.map(|name| Want::new(GROUP, "NIMCache", namespace.clone(), name)).collect())
     }
 
     fn scrape(object: &Node, related: &[Option<Node>], _options: &Options) -> Result<Report, Failure> {
         let reader = Reader::new();
         let object = reader.read(object);
         object.version(&VERSIONS)?;
+        let mut caches = related.iter().map(|node| Cache::read(&node.as_ref().map_or_else(|| reader.nothing(), |node| reader.read(node))));
+        if is_pipeline(&object) {
+            let report = pipeline::report(&object, caches);
+            return Ok(reader.finish(report));
+        }
         let spec = object.required("spec");
-        let cache = Cache::read(&related.iter().flatten().next().map_or_else(|| reader.nothing(), |node| reader.read(node)));
+        let cache = caches.next().unwrap_or_default();
         let mut report = Report::new().category(Category::Inference);
 
         let name = object.part("metadata").text("name").map(|name| name.value).unwrap_or_default();
@@ -71,7 +88,7 @@ impl Scraper for Nim {
 
         let model = model(&spec, &cache);
         let known = model.is_some() || declares_model(&spec) || cache.dataset.is_some();
-        report.items.extend(runtimes(&object, &spec, &cache, model.is_some()));
+        report.items.extend(runtimes(&object, &spec, &cache, model.as_ref().map(|_| MODEL)));
         report.items.extend(cache.dataset.clone().map(|name| Item::new(Class::Dataset, name)));
         let store = storage::report(&object, &cache, known, &mut report);
         report.items.extend(model.map(|model| model.uses(store)));
@@ -80,11 +97,17 @@ impl Scraper for Nim {
     }
 }
 
+fn is_pipeline(object: &Part<'_>) -> bool {
+    object.text("kind").is_some_and(|kind| kind.as_str() == pipeline::KIND)
+}
+
 fn server(spec: &Part<'_>, name: String) -> Container {
     let image = spec.required("image");
     if image.exists() && !image.has("repository") {
         image.problem("", "the image has no repository");
     }
+    // So the operator of these kinds calls it.
+    let name = if name.is_empty() { name } else { format!("{name}-ctr") };
     Container::new(name, ContainerClass::Main)
         .image(image::reference(&image))
         .command(spec.list("command"))
@@ -131,20 +154,21 @@ fn model(spec: &Part<'_>, cache: &Cache) -> Option<Item> {
     };
     // The revision belongs to what the cache names, and so does the address.
     let of_cache = cache.model.is_some();
-    let item = Item::new(Class::Model, name).id("model").role("main");
+    let item = Item::new(Class::Model, name).id(MODEL).role("main");
     Some(if of_cache { item.version(cache.revision.clone()).source(cache.source.clone()) } else { item })
 }
 
-fn runtimes(object: &Part<'_>, spec: &Part<'_>, cache: &Cache, has_model: bool) -> Vec<Item> {
+/// What a service runs on; `model` is the id of its model, where there is an item of it.
+fn runtimes(object: &Part<'_>, spec: &Part<'_>, cache: &Cache, model: Option<&str>) -> Vec<Item> {
     let mut items = Vec::new();
     if let Some(kind) = object.text("kind") {
         let version = spec.part("image").scalar("tag").map(Claim::declared);
         let item = Item::new(Class::Runtime, Claim::implied("nim", kind.at)).version(version);
-        items.push(item.uses(has_model.then_some("model")));
+        items.push(item.uses(model));
     }
     let mut add = |engine: &str, found: Text| {
         if !items.iter().any(|item: &Item| item.name.text == engine) {
-            items.push(Item::new(Class::Runtime, Claim::derived(engine, [found.at])).uses(has_model.then_some("model")));
+            items.push(Item::new(Class::Runtime, Claim::derived(engine, [found.at])).uses(model));
         }
     };
     if let Some(switch) = variable(spec, "NIM_USE_SGLANG").filter(|switch| matches!(switch.as_str(), "1" | "true" | "True")) {

@@ -24,6 +24,21 @@ fn places(claim: &Claim) -> Vec<(u32, &str)> {
 }
 
 #[test]
+fn a_pipeline_says_what_each_of_its_services_says_and_nothing_of_one_that_is_off() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/nimpipeline/two-services.yaml")).unwrap();
+    let report = testing::scrape::<Nim>(&testing::documents(&text)).unwrap();
+    let containers: Vec<&str> = report.containers.iter().map(|known| &*known.name).collect();
+    assert_eq!(containers, ["plover-ctr", "dunlin-ctr", "watcher"]);
+    // The other is named by a variable, which the host reads.
+    let [model] = items(&report, "model")[..] else { panic!("one model") };
+    assert_eq!(
+        (&*model.name.text, &*model.id, model.version.as_ref().map(|version| &*version.text)),
+        ("plovers/plover-8b-instruct", "plover.model", Some("0a1b2c3d"))
+    );
+    assert_eq!(places(&model.name)[0].0, 1, "its cache says so");
+}
+
+#[test]
 fn the_image_path_names_the_model_where_nothing_is_declared() {
     let report = fixture("image-path");
     let model = items(&report, "model")[0];
@@ -35,10 +50,10 @@ fn the_image_path_names_the_model_where_nothing_is_declared() {
 }
 
 #[test]
-fn the_server_is_a_container_named_like_its_object() {
+fn the_server_is_a_container_named_as_its_operator_names_it() {
     let report = fixture("image-path");
     let server = &report.containers[0];
-    assert_eq!(server.name, "plover");
+    assert_eq!(server.name, "plover-ctr");
     let image = server.image.as_ref().unwrap();
     assert_eq!(image.text, "nvcr.io/nim/plovers/plover-8b-instruct:1.12.0");
     assert_eq!(places(image), [(0, "/spec/image/repository"), (0, "/spec/image/tag")]);

@@ -78,5 +78,11 @@ pub(crate) const IDLE_REQUESTS: f64 = 4.0;
 /// Processor seconds of five idle minutes.
 pub(crate) const IDLE_CPU: f64 = 0.24;
 
+/// MiB resident with 10,000 workloads and 50,000 pods of theirs.
+pub(crate) const PODS_RSS: f64 = 200.0;
+
+/// Microseconds of the processor for an event of a pod.
+pub(crate) const POD_CPU: f64 = 100.0;
+
 /// MiB that pods cost which are none of its business.
 pub(crate) const FOREIGN_PODS: f64 = 1.0;

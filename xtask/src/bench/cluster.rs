@@ -20,6 +20,7 @@ use crate::workspace::{Workspace, note, step};
 #[command(after_help = "Times and CPU seconds mean something on a machine that does nothing else; counts and memory hold anywhere.\n\n\
     Examples:\n  cargo xtask bench cluster --quick                  five minutes: 1,001 Deployments, a minute of idling\n  \
     cargo xtask bench cluster --deployments 6001       another number, for example of your cluster\n  \
+    cargo xtask bench cluster --deployments 10000 --pods  50,000 pods that belong to them, and 10,000 changes of status\n  \
     cargo xtask bench cluster --binary old/k8s-aibom   the figures of another build")]
 pub(crate) struct ClusterArgs {
     /// Numbers of Deployments; each gets a control plane of its own, and the first one all steps [default: 1001,10000, with --quick 1001]
@@ -29,6 +30,10 @@ pub(crate) struct ClusterArgs {
     /// A minute of idling instead of five, and no 10,000 Deployments
     #[arg(long)]
     quick: bool,
+
+    /// Instead of the steps after the restart, so many pods that belong to the first number of Deployments [default: 50000]
+    #[arg(long, value_name = "N", default_missing_value = "50000", num_args = 0..=1, value_parser = clap::value_parser!(u32).range(1..=200_000))]
+    pods: Option<u32>,
 
     /// Measure this operator instead of building one; it takes its scrapers from the folder `plugins` beside it or one folder up
     #[arg(long, value_name = "FILE")]
@@ -49,7 +54,8 @@ pub(crate) fn measure(workspace: &Workspace, args: &ClusterArgs) -> Result<()> {
     let mut tables = format!("{}\n", machine(workspace));
     for (index, number) in numbers.iter().enumerate() {
         let scope = (index == 0).then_some(if args.quick { 1 } else { 5 });
-        tables += &series(workspace, &build, *number as usize, scope)?;
+        let pods = args.pods.filter(|_| index == 0).map(|pods| pods as usize);
+        tables += &series(workspace, &build, *number as usize, scope, pods)?;
     }
     step(format!("Figures, after {:.0} min. A budget that is missed is marked, and no error", began.elapsed().as_secs_f64() / 60.0));
     println!("{tables}");
@@ -57,7 +63,7 @@ pub(crate) fn measure(workspace: &Workspace, args: &ClusterArgs) -> Result<()> {
 }
 
 /// Everything with one number of Deployments, on a control plane of its own. Steps after the restart only where minutes of idling are given.
-fn series(workspace: &Workspace, build: &Build, deployments: usize, idle_minutes: Option<u32>) -> Result<String> {
+fn series(workspace: &Workspace, build: &Build, deployments: usize, idle_minutes: Option<u32>, pods: Option<usize>) -> Result<String> {
     let stage = Stage::start(workspace, build)?;
     step("Starting the operator as the ServiceAccount of the chart");
     let operator = stage.operator(&[])?;
@@ -74,6 +80,12 @@ fn series(workspace: &Workspace, build: &Build, deployments: usize, idle_minutes
     complaints(&operator)?;
     let (mut operator, figures) = steps::restart(&stage, operator, &budget, &[])?;
     add(&format!("Restart over {deployments} workloads"), &figures);
+    if let Some(pods) = pods {
+        add(&format!("{pods} pods of {deployments} workloads"), &steps::pods(&stage, &operator, deployments, pods)?);
+        complaints(&operator)?;
+        operator.stop()?;
+        return Ok(tables);
+    }
     if let Some(minutes) = idle_minutes {
         add(&format!("Idle with {deployments} workloads"), &steps::idle(&stage, &operator, minutes)?);
         add("Churn without meaning", &steps::churn(&stage, &operator, deployments)?);

@@ -66,6 +66,43 @@ pub(crate) fn pod(namespace: &str, number: usize) -> Value {
     })
 }
 
+/// A pod of the Deployment with this number and UID, as a controller would make it from the template.
+pub(crate) fn pod_of(namespace: &str, number: usize, replica: usize, uid: &str) -> Value {
+    let spec = deployment(namespace, number)["spec"]["template"]["spec"].take();
+    json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": format!("{}-{replica}", name(number)), "namespace": namespace,
+            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": name(number), "uid": uid, "controller": true}],
+        },
+        "spec": spec,
+    })
+}
+
+/// Runs a command of kubectl over many objects, by several clients at the same time.
+pub(crate) fn each(plane: &ControlPlane, names: &[String], verb: &[&str], rest: &[&str]) -> Result<()> {
+    thread::scope(|scope| {
+        let clients: Vec<_> = names
+            .chunks(names.len().div_ceil(WRITERS).max(1))
+            .map(|mine| {
+                scope.spawn(move || {
+                    for names in mine.chunks(AT_ONCE) {
+                        let args: Vec<&str> =
+                            verb.iter().copied().chain(names.iter().map(String::as_str)).chain(rest.iter().copied()).collect();
+                        plane.kubectl(&args)?;
+                    }
+                    anyhow::Ok(())
+                })
+            })
+            .collect();
+        for client in clients {
+            client.join().map_err(|_| anyhow!("a client that changes objects panicked"))??;
+        }
+        Ok(())
+    })
+}
+
 /// Creates the objects with these numbers as fast as this machine does it.
 pub(crate) fn create(plane: &ControlPlane, count: usize, manifest: impl Fn(usize) -> Value + Sync) -> Result<()> {
     thread::scope(|scope| {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use aibom_control_plane::audit::{Entries, Entry};
 use anyhow::Result;
 
-use super::budgets::{Budget, FOREIGN_PODS, IDLE_CPU, IDLE_REQUESTS, WRITES_PER_WORKLOAD};
+use super::budgets::{Budget, FOREIGN_PODS, IDLE_CPU, IDLE_REQUESTS, POD_CPU, PODS_RSS, WRITES_PER_WORKLOAD};
 use super::figures::{Figure, mib, percentile};
 use super::load;
 use super::observer::{is_status, list, server_times, wait_until_quiet, work};
@@ -22,6 +22,9 @@ const FOREIGN: &str = "shop";
 
 /// Deployments that are changed without anything to report.
 const CHURNED: usize = 100;
+
+/// Pods whose status is changed without anything to report.
+const CHURNED_PODS: usize = 10_000;
 
 /// Names of AIBOMs of Deployments begin so.
 const AIBOM: &str = "apps-deployment-";
@@ -192,6 +195,55 @@ pub(crate) fn foreign_pods(stage: &Stage, operator: &Operator, count: usize) -> 
         Figure::new("CPU", quiet.usage.cpu_seconds - before.cpu_seconds, "s").go("1.2"),
         Figure::new("requests", requests.len() as f64, "").go("0"),
     ])
+}
+
+/// Gives each Deployment pods, and then has the status of many of them change without anything to report.
+pub(crate) fn pods(stage: &Stage, operator: &Operator, deployments: usize, count: usize) -> Result<Vec<Figure>> {
+    step(format!("Pods: creating {count} that belong to the {deployments} Deployments"));
+    let names = stage.plane.kubectl(&[
+        "get",
+        "deployments",
+        "--namespace",
+        NAMESPACE,
+        "-o",
+        r#"jsonpath={range .items[*]}{.metadata.uid}{"\n"}{end}"#,
+    ])?;
+    let uids: Vec<&str> = names.lines().collect();
+    anyhow::ensure!(uids.len() == deployments, "{} of {deployments} Deployments are there", uids.len());
+    let limit = SOON + Duration::from_millis(20) * u32::try_from(count)?;
+    let (mark, before) = (stage.plane.audit().mark(), operator.usage()?);
+    load::create(&stage.plane, count, |number| {
+        load::pod_of(NAMESPACE, number % deployments, number / deployments, uids[number % deployments])
+    })?;
+    let quiet = wait_until_quiet(stage, operator, mark, 0, limit)?;
+    let requests = work(&stage.requests(mark)?);
+    note(format!("requests: {}", list(&requests)));
+    let per = |cpu: f64, events: usize| cpu * 1e6 / events as f64;
+    let mut figures = vec![
+        Figure::new("RSS before", mib(before.rss_kib), "MiB"),
+        Figure::new("RSS with them", mib(quiet.usage.rss_kib), "MiB").at_most(PODS_RSS),
+        Figure::new("  of each pod", (quiet.usage.rss_kib as f64 - before.rss_kib as f64) * 1024.0 / count as f64, "bytes"),
+        Figure::new("CPU for each pod that comes", per(quiet.usage.cpu_seconds - before.cpu_seconds, count), "us").at_most(POD_CPU),
+        Figure::new("requests by name", requests.with_verb("get").len() as f64, "").at_most(0.0),
+        Figure::new("writes", requests.writes().len() as f64, "").at_most(0.0),
+    ];
+    let churned = CHURNED_PODS.min(count);
+    step(format!("Churn: a condition in the status of {churned} pods"));
+    let names: Vec<String> = (0..churned).map(|number| format!("{}-{}", load::name(number % deployments), number / deployments)).collect();
+    let condition = r#"{"status":{"conditions":[{"type":"Noted","status":"True","reason":"Bench","message":"nothing to report"}]}}"#;
+    let (mark, before) = (stage.plane.audit().mark(), operator.usage()?);
+    let rest = ["--subresource=status", "--type=strategic", "--patch", condition, "--namespace", NAMESPACE, "--output=name"];
+    load::each(&stage.plane, &names, &["patch", "pod"], &rest)?;
+    let quiet = wait_until_quiet(stage, operator, mark, 0, limit)?;
+    let requests = work(&stage.requests(mark)?);
+    figures.extend([
+        Figure::new(format!("{churned} changes of status: CPU each"), per(quiet.usage.cpu_seconds - before.cpu_seconds, churned), "us")
+            .at_most(POD_CPU),
+        Figure::new("  more RSS", mib(quiet.usage.rss_kib) - mib(before.rss_kib), "MiB"),
+        Figure::new("  requests by name", requests.with_verb("get").len() as f64, "").at_most(0.0),
+        Figure::new("  writes", requests.writes().len() as f64, "").at_most(0.0),
+    ]);
+    Ok(figures)
 }
 
 /// How long each object waited, shortest first. Measured from when the API server got the creation to when it had answered the first write

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use aibom_bom::{Options, PropertyNames, SpecVersion, lint, render};
 use aibom_facts::image::{ImageId, ImageReference};
 use aibom_facts::inventory::{
-    Category, Class, Confidence, ContainerUse, Data, DataKind, Device, Evidence, Finding, Image, Inventory, Key, Model, Origin, Role,
-    Runtime, Service, Source, Tool, Unresolved,
+    Category, Class, Confidence, ContainerUse, Data, DataKind, Device, Evidence, Finding, Image, Inventory, Key, Model, Observed, Origin,
+    Role, Runtime, Service, Source, Tool, Unresolved,
 };
 use aibom_facts::model::ModelReference;
 use aibom_facts::object::{Locator, ObjectRef};
@@ -157,7 +157,12 @@ fn image() -> impl Strategy<Value = Image> {
         reference: ImageReference::parse(&written).ok(),
         written,
         containers,
-        observed: observed.iter().filter_map(|id| ImageId::parse(id)).collect(),
+        observed: observed
+            .iter()
+            .filter_map(|id| {
+                Some(Observed { id: ImageId::parse(id)?, container: "server".to_owned(), pods: 2, revisions: ["7".to_owned()].into() })
+            })
+            .collect(),
     })
 }
 

@@ -1,8 +1,10 @@
 //! Reports that other tools got about their documents, as tests. The numbers are those of the project's reference list.
 
+use std::collections::BTreeSet;
+
 use aibom_bom::{PropertyNames, SpecVersion, Tlp, lint, render};
-use aibom_facts::image::ImageReference;
-use aibom_facts::inventory::{Class, Confidence, Key, Origin, Service};
+use aibom_facts::image::{ImageId, ImageReference};
+use aibom_facts::inventory::{Class, Confidence, Key, Observed, Origin, Service};
 use aibom_facts::model::ModelReference;
 use aibom_facts::purl::Purl;
 use serde_json::{Value, json};
@@ -371,7 +373,9 @@ fn digests_of_pods_are_told_apart_by_kind_and_one_that_all_run_is_the_hash_of_th
     let observed = |written: &str, ids: &[String]| {
         let mut inventory = plum();
         let mut image = image(written, "/spec/containers/0/image", "server");
-        image.observed = ids.iter().filter_map(|id| aibom_facts::image::ImageId::parse(id)).collect();
+        let running =
+            |id: &String| Some(Observed { id: ImageId::parse(id)?, container: "server".to_owned(), pods: 1, revisions: BTreeSet::new() });
+        image.observed = ids.iter().filter_map(running).collect();
         inventory.images = vec![image];
         let document = read(&inventory);
         named(&document, "registry.plum.example/a").clone()
@@ -380,9 +384,12 @@ fn digests_of_pods_are_told_apart_by_kind_and_one_that_all_run_is_the_hash_of_th
     let one = observed("registry.plum.example/a:1", &[format!("{repository}{}", digest("ab"))]);
     assert_eq!(one["hashes"][0]["content"], "ab".repeat(32));
     assert_eq!(values(&one, "image.digest.observed"), [digest("ab")]);
+    assert_eq!(values(&one, "image.digest.pods"), [""; 0], "of what all run the number is no fact");
     // A rollout: both, and no hash that would speak for one of them.
     let two = observed("registry.plum.example/a:1", &[format!("{repository}{}", digest("ab")), format!("{repository}{}", digest("cd"))]);
     assert_eq!((values(&two, "image.digest.observed").len(), &two["hashes"]), (2, &Value::Null));
+    let pods = [format!("{} pods=1 container=server", digest("ab")), format!("{} pods=1 container=server", digest("cd"))];
+    assert_eq!(values(&two, "image.digest.pods"), pods);
     // Side-loaded: the digest of a configuration is none of an image.
     let loaded = observed("registry.plum.example/a:1", &[digest("ef")]);
     assert_eq!((values(&loaded, "image.id.observed"), &loaded["hashes"]), (vec![&*digest("ef")], &Value::Null));

@@ -44,6 +44,13 @@ pub struct Desired {
     pub document: stored::Document,
 }
 
+impl Desired {
+    /// Whether the document is too large to be kept in the object.
+    pub fn is_truncated(&self) -> bool {
+        self.status.bom_document.as_ref().is_some_and(|document| document.inline.is_none())
+    }
+}
+
 /// The document of a workload, of its next version when its content has changed.
 ///
 /// # Errors

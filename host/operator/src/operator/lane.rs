@@ -11,12 +11,13 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::lanes::is_part;
 use super::refetch::accept;
+use super::scrape::unread;
 use super::shared::Shared;
-use super::world::pods::Pod;
 use super::world::{Key, Lane, Touched};
 use crate::clock::unix_seconds;
+use crate::parts::is_copy;
+use crate::running::Pod;
 
 /// For so long the owners of pods have to be read first.
 const FIRST: Duration = Duration::from_secs(10);
@@ -43,6 +44,25 @@ pub struct Subject {
     pub scraped: bool,
 }
 
+impl Subject {
+    fn is_pods(&self) -> bool {
+        self.kind.group.is_empty() && self.kind.kind == "Pod"
+    }
+
+    /// Whether anything but the metadata of an object is of interest.
+    fn is_read_whole(&self) -> bool {
+        self.scraped || self.is_pods()
+    }
+
+    fn settings(&self) -> Settings {
+        if self.is_read_whole() {
+            Settings { accept: Accept::Whole, ..Settings::default() }
+        } else {
+            Settings { accept: Accept::Metadata, page: 500, ..Settings::default() }
+        }
+    }
+}
+
 /// Where a lane reports how it is doing.
 #[derive(Clone)]
 pub struct Report {
@@ -60,11 +80,11 @@ pub async fn run(
     mut orders: mpsc::UnboundedReceiver<Order>,
     stop: CancellationToken,
 ) {
-    let settings = Settings { accept: Accept::Whole, ..Settings::default() };
+    let settings = subject.settings();
     let mut watch = Watch::new(shared.client.clone(), subject.resource.clone(), &subject.scope, settings);
     let mut lane = Runner { shared: &shared, subject: &subject, report, state: Lane::default(), seen: None, proven: false };
     lane.say();
-    if is_part(&subject.kind) {
+    if is_copy(&subject.kind) {
         // What others own is read after those: what they speak for need not be.
         tokio::select! {
             () = stop.cancelled() => return,
@@ -130,9 +150,9 @@ impl Runner<'_> {
             Event::Synced => {
                 if let Some(seen) = self.seen.take() {
                     let mut world = self.shared.world();
-                    let mut touched = world.retain(&self.subject.kind, &self.subject.scope, &seen.keys);
-                    if self.is_pods() {
-                        touched.extend(world.retain_pods(&self.subject.scope, &seen.pods));
+                    let touched = world.retain(&self.subject.kind, &self.subject.scope, &seen.keys);
+                    if self.subject.is_pods() {
+                        world.retain_pods(&self.subject.scope, &seen.pods);
                     }
                     drop(world);
                     self.set(Lane { synced: true, ..Lane::default() });
@@ -198,10 +218,6 @@ impl Runner<'_> {
         self.shared.kinds_read.notify_waiters();
     }
 
-    fn is_pods(&self) -> bool {
-        self.subject.kind.group.is_empty() && self.subject.kind.kind == "Pod"
-    }
-
     fn key(&self, meta: &Meta) -> Key {
         Key { kind: Arc::clone(&self.subject.kind), namespace: Arc::from(&*meta.namespace), name: Arc::from(&*meta.name) }
     }
@@ -224,18 +240,35 @@ impl Runner<'_> {
         if let Some(seen) = &mut self.seen {
             seen.keys.insert(key.clone());
         }
-        if self.is_pods() {
-            let owner = meta.controller().map(|owner| Arc::from(&*owner.uid));
-            if let Some(pod) = Pod::of(object.get(), &meta.namespace, owner) {
-                if let Some(seen) = &mut self.seen {
-                    seen.pods.insert(Arc::from(&*meta.uid));
-                }
-                let touched = self.shared.world().put_pod(&meta.uid, pod);
-                self.shared.look_at(touched);
-            }
-        }
         let serving = self.shared.serving();
+        if !self.subject.is_read_whole() {
+            let touched = {
+                let mut world = self.shared.world();
+                let controller = world.controller_of(&meta);
+                world.put(&key, unread(&self.subject.resource, &meta, controller, serving.round))
+            };
+            self.shared.look_at(touched);
+            return;
+        }
+        if self.subject.is_pods() {
+            self.pod(&meta, object.get());
+        }
         accept(self.shared, &serving, &self.subject.resource, &meta, &key, object.get()).await;
+    }
+
+    /// What a pod runs.
+    fn pod(&mut self, meta: &Meta, object: &str) {
+        let revision = meta.labels.get("controller-revision-hash").map(|revision| Arc::from(&**revision));
+        let mut world = self.shared.world();
+        let owner = world.controller_of(meta).one().map(|owner| Arc::clone(&owner.uid));
+        if let Some(pod) = Pod::of(object, &meta.namespace, owner, revision) {
+            if let Some(seen) = &mut self.seen {
+                seen.pods.insert(Arc::from(&*meta.uid));
+            }
+            world.put_pod(&meta.uid, pod);
+            drop(world);
+            self.shared.look_at(Touched::new());
+        }
     }
 
     fn deleted(&self, object: &RawValue) {
@@ -244,10 +277,11 @@ impl Runner<'_> {
         let mut world = self.shared.world();
         // Of two objects of one name that came one after the other, the later one may be known already.
         let same = world.workload(&key).is_none_or(|known| *known.uid == *meta.uid);
-        let mut touched = if same { world.remove(&key) } else { Touched::new() };
-        if self.is_pods() {
-            touched.extend(world.remove_pod(&meta.uid));
+        // While the pod is known it can be told to whom it belonged.
+        if self.subject.is_pods() {
+            world.remove_pod(&meta.uid);
         }
+        let touched = if same { world.remove(&key) } else { Touched::new() };
         drop(world);
         self.shared.look_at(touched);
     }
@@ -259,7 +293,7 @@ impl Runner<'_> {
             return;
         }
         let scope = Scope::Namespace(namespace.to_owned());
-        let mut list = Watch::new(self.shared.client.clone(), self.subject.resource.clone(), &scope, Settings::default());
+        let mut list = Watch::new(self.shared.client.clone(), self.subject.resource.clone(), &scope, self.subject.settings());
         loop {
             let event = tokio::select! { () = stop.cancelled() => return, event = list.next() => event };
             match event {

@@ -14,17 +14,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::lane::{Order, Report, Subject, run};
 use super::shared::Shared;
+use crate::parts::is_copy;
 
 /// A watch that ended by itself is not started again sooner: whatever made it end may do so again.
 const REST: Duration = Duration::from_secs(5);
 
-/// Kinds whose objects are mostly parts of others, and numerous: they are watched in the namespaces that are looked at only.
-const PARTS: [(&str, &str, &str); 2] = [("", "pods", "Pod"), ("apps", "replicasets", "ReplicaSet")];
-
-/// Whether most objects of a kind are parts of others.
-pub fn is_part(kind: &GroupKind) -> bool {
-    PARTS.iter().any(|(group, _, name)| kind.group == *group && kind.kind == *name)
-}
+/// Kinds that are watched in any case: they tell what runs, and to whom it belongs. There are many of their objects, so they are watched in
+/// the namespaces that are looked at only.
+const COPIES: [(&str, &str, &str); 2] = [("", "pods", "Pod"), ("apps", "replicasets", "ReplicaSet")];
 
 /// What is to run of a kind.
 #[derive(Clone, Debug)]
@@ -35,6 +32,8 @@ pub struct Run {
     pub run: u64,
     /// What is read.
     pub resource: Resource,
+    /// Whether a scraper reads it, or it is followed for its owners only.
+    pub scraped: bool,
 }
 
 /// Running watches.
@@ -102,7 +101,8 @@ impl Lanes {
 
     /// Stops the watches of a kind, and says so when the last of them has ended. What is known of the kind stays, and proves nothing.
     pub fn stop(&mut self, shared: &Shared, kind: &Arc<GroupKind>, number: u64) {
-        let subjects: Vec<Subject> = self.running.keys().filter(|subject| subject.kind == *kind && subject.scraped).cloned().collect();
+        let subjects: Vec<Subject> =
+            self.running.keys().filter(|subject| subject.kind == *kind && (subject.scraped || !is_copy(kind))).cloned().collect();
         let mut ending = Vec::new();
         for subject in subjects {
             if let Some(running) = self.running.remove(&subject) {
@@ -154,20 +154,20 @@ impl Lanes {
     fn wanted(&self, shared: &Shared, runs: &[Run]) -> BTreeMap<Subject, Option<u64>> {
         let namespaces: BTreeSet<String> = shared.world().namespaces().map(ToString::to_string).collect();
         let scopes = |kind: &GroupKind| {
-            if is_part(kind) && namespaces.len() <= self.per_namespace {
+            if is_copy(kind) && namespaces.len() <= self.per_namespace {
                 namespaces.iter().cloned().map(Scope::Namespace).collect()
             } else {
                 vec![Scope::Cluster]
             }
         };
         let mut wanted = BTreeMap::new();
-        for Run { kind, run, resource } in runs {
+        for Run { kind, run, resource, scraped } in runs {
             for scope in scopes(kind) {
-                let subject = Subject { kind: Arc::clone(kind), resource: resource.clone(), scope, scraped: true };
+                let subject = Subject { kind: Arc::clone(kind), resource: resource.clone(), scope, scraped: *scraped };
                 wanted.insert(subject, Some(*run));
             }
         }
-        for (group, plural, name) in PARTS {
+        for (group, plural, name) in COPIES {
             let kind = Arc::new(GroupKind::new(group, name));
             if !runs.iter().any(|run| run.kind == kind) {
                 for scope in scopes(&kind) {

@@ -28,7 +28,6 @@ pub mod lane;
 pub mod lanes;
 pub mod lease;
 pub mod metrics;
-pub mod observed;
 pub mod plan;
 pub mod queue;
 pub mod refetch;

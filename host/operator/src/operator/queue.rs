@@ -26,9 +26,12 @@ struct State<K> {
     closed: bool,
 }
 
+#[derive(Default)]
 struct Entry {
     /// When it is due, if it waits.
     due: Option<Instant>,
+    /// Since when it waits for others to settle, if that is what it waits for.
+    unsettled: Option<Instant>,
     /// Whether somebody works on it.
     taken: bool,
     failures: u32,
@@ -80,12 +83,36 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     pub fn add_after(&self, key: K, wait: Duration) {
         let at = Instant::now() + wait;
         let mut state = self.state();
-        let entry = state.keys.entry(key.clone()).or_insert(Entry { due: None, taken: false, failures: 0 });
+        let entry = state.keys.entry(key.clone()).or_default();
         if entry.due.is_some_and(|due| due <= at) {
             return;
         }
         entry.due = Some(at);
+        entry.unsettled = None;
         // One that is worked on is put into the heap when it comes back.
+        if !entry.taken {
+            state.push(key, at);
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// Adds a key that is due when it has not been added in this way for about `quiet`, and after `longest` at the latest. One that is
+    /// due before that anyway is not put off.
+    pub fn settle(&self, key: K, quiet: Duration, longest: Duration) {
+        let now = Instant::now();
+        let mut state = self.state();
+        let entry = state.keys.entry(key.clone()).or_default();
+        let since = entry.unsettled.unwrap_or(now);
+        let at = (now + quiet).min(since + longest);
+        match (entry.due, entry.unsettled) {
+            (Some(due), None) if due <= at => return,
+            // Thousands of changes in a moment move it once.
+            (Some(due), Some(_)) if at < due + quiet / 8 => return,
+            _ => {}
+        }
+        entry.unsettled = Some(since);
+        entry.due = Some(at);
         if !entry.taken {
             state.push(key, at);
         }
@@ -155,6 +182,11 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         })
     }
 
+    /// Failures of a key in hand in a row up to now.
+    pub fn failures(&self, key: &K) -> u32 {
+        self.state().keys.get(key).map_or(0, |entry| entry.failures)
+    }
+
     /// Keys that wait or are worked on.
     pub fn len(&self) -> usize {
         self.state().keys.len()
@@ -197,7 +229,7 @@ impl<K: Clone + Eq + Hash> State<K> {
             }
             let Some(Reverse(Due { key, .. })) = self.due.pop() else { break };
             if let Some(entry) = self.keys.get_mut(&key) {
-                (entry.due, entry.taken) = (None, true);
+                (entry.due, entry.unsettled, entry.taken) = (None, None, true);
             }
             return Ok(key);
         }
@@ -269,6 +301,39 @@ mod tests {
         queue.add_after("b", Duration::from_secs(3));
         let started = Instant::now();
         assert_eq!((queue.take().await, started.elapsed().as_secs()), (Some("b"), 3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_that_settles_comes_when_nothing_happens_any_more_and_at_last_though_it_does() {
+        let (quiet, longest) = (Duration::from_secs(2), Duration::from_secs(10));
+        let queue = Queue::new();
+        let started = Instant::now();
+        queue.settle("a", quiet, longest);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        queue.settle("a", quiet, longest);
+        assert_eq!((queue.take().await, started.elapsed().as_secs()), (Some("a"), 3));
+        queue.done(&"a", None);
+        // Something happens all the time.
+        let started = Instant::now();
+        let mut changes = 0;
+        while taken(&queue).await.is_none() {
+            queue.settle("a", quiet, longest);
+            changes += 1;
+            tokio::time::sleep(Duration::from_millis(99)).await;
+        }
+        assert!((9..=10).contains(&started.elapsed().as_secs()) && changes > 90, "{:?} after {changes} changes", started.elapsed());
+        assert!(queue.state().due.len() < 60, "and leaves no heap of times behind");
+        queue.settle("a", quiet, longest);
+        queue.done(&"a", None);
+        let started = Instant::now();
+        assert_eq!((queue.take().await, started.elapsed().as_secs()), (Some("a"), 2), "a change while it was worked on counts");
+        queue.done(&"a", Some(Duration::from_mins(5)));
+        queue.settle("a", quiet, longest);
+        assert_eq!(queue.take().await, Some("a"), "one that failed is brought forward");
+        queue.done(&"a", None);
+        queue.settle("a", quiet, longest);
+        queue.add("a");
+        assert_eq!(taken(&queue).await, Some("a"), "and so is one that settles");
     }
 
     #[tokio::test(start_paused = true)]

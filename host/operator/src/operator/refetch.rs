@@ -46,7 +46,7 @@ pub async fn accept(shared: &Shared, serving: &Arc<super::serving::Serving>, res
             // While it was read, its namespace may have been opted out.
             if world.in_scope(&key.namespace) {
                 let asks = !workload.related.is_empty();
-                let touched = world.put(key, workload);
+                let touched = world.put(key, *workload);
                 drop(world);
                 shared.look_at(touched);
                 if asks {

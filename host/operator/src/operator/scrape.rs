@@ -16,12 +16,12 @@ use aibom_watch::{Accept, Cause, Failure, Meta, Resource};
 
 use super::serving::Serving;
 use super::shared::Shared;
+use super::world::print::Shape;
 use super::world::related::{Reference, Used};
-use super::world::{Facts, Key, State, Voice, Workload};
-use crate::pipeline::{Asked, Reading, generation, given_up};
-
-/// What is said of a fault of ours.
-const FAULT: &str = "a fault in k8s-aibom itself, not in the scraper; please report it with the object";
+use super::world::{Controller, Key, State, Workload};
+use crate::packed::Facts;
+use crate::parts::is_passing;
+use crate::pipeline::{Asked, FAULT, Reading, generation, given_up};
 
 /// Bytes of the text of an object from which on it waits for its turn: reading takes some ten times as much memory for a moment, and the
 /// watches of a dozen kinds read at one time. Hardly any object is as large that nobody made so on purpose.
@@ -36,7 +36,7 @@ pub enum Read {
     /// It says nothing new.
     Unchanged,
     /// What is known of it now.
-    Workload(Workload),
+    Workload(Box<Workload>),
 }
 
 /// Reads an object. Blocks no thread of the runtime.
@@ -52,46 +52,37 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
     let _turn = if text.len() > BULKY { tokio::time::timeout(TURN, shared.bulky_reads.acquire()).await.ok() } else { None };
     let known = shared.world().workload(key).cloned();
     let going = meta.deletion_timestamp.is_some();
-    let (owner, spoken_for) = controller(shared, meta, key);
+    let shape = Shape::of(text);
+    let (controller, is_said) = above(shared, meta, key, shape);
     let allowed = serving.effective.allows(&key.kind);
     let plugin = serving.catalogue.plugin_for(&reference).ok().filter(|_| allowed).cloned();
     let templates = serving.templates(&resource.group, &resource.kind).filter(|_| allowed && plugin.is_none());
     if plugin.is_none() && templates.is_none() {
-        let (uid, api_version) = (Arc::from(&*meta.uid), Arc::from(resource.api_version()));
-        return Read::Workload(Workload {
-            uid,
-            owner,
-            api_version,
-            view: [0; 32],
-            round: serving.round,
-            related: Box::default(),
-            stale: false,
-            going,
-            state: State::Unread,
-        });
+        return Read::Workload(Box::new(unread(resource, meta, controller, serving.round)));
     }
     let same = |view: &[u8; 32]| {
         let same = |known: &Workload| {
-            known.view == *view && known.round == serving.round && *known.uid == *meta.uid && known.owner == owner && !known.stale
+            known.view == *view
+                && known.round == serving.round
+                && *known.uid == *meta.uid
+                && known.controller == controller
+                && known.print == shape.print
+                && !known.stale
         };
         known.as_ref().is_some_and(same)
     };
     let mut workload = Workload {
-        uid: Arc::from(&*meta.uid),
-        owner: owner.clone(),
         api_version: plugin.as_ref().map_or_else(|| Arc::from(resource.api_version()), |plugin| api_version(plugin, &key.kind)),
-        view: [0; 32],
-        round: serving.round,
-        related: Box::default(),
-        stale: false,
         going,
+        print: shape.print,
         state: State::Owned,
+        ..unread(resource, meta, controller.clone(), serving.round)
     };
-    if spoken_for {
+    if is_said {
         return if same(&workload.view) && known.is_some_and(|known| known.state == State::Owned && known.going == going) {
             Read::Unchanged
         } else {
-            Read::Workload(workload)
+            Read::Workload(Box::new(workload))
         };
     }
     let started = Instant::now();
@@ -106,7 +97,7 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
             // A failure is tried again.
             let failed = matches!(known.as_ref().map(|known| &known.state), Some(State::Failed { .. }));
             if let Some(known) = known.as_ref().filter(|_| same(&workload.view) && !failed) {
-                return if known.going == going { Read::Unchanged } else { Read::Workload(Workload { going, ..known.clone() }) };
+                return if known.going == going { Read::Unchanged } else { Read::Workload(Box::new(Workload { going, ..known.clone() })) };
             }
             match (&plugin, templates) {
                 (Some(plugin), _) => facts(shared, serving, plugin, &reference, &tree, Arc::new(view), &mut used).await,
@@ -125,19 +116,41 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
         Ok(None) => State::NotAi,
         Err(reason) => {
             tracing::warn!(%reference, plugin = reader, reason, "an object could not be read");
-            State::Failed { reason: reason.into() }
+            let last = known.filter(|known| known.uid == workload.uid).and_then(|known| match known.state {
+                State::Ai(facts) => Some(facts),
+                State::Failed { last, .. } => last,
+                State::NotAi | State::Owned | State::Unread => None,
+            });
+            State::Failed { reason: reason.into(), last }
         }
     };
-    Read::Workload(workload)
+    Read::Workload(Box::new(workload))
 }
 
-/// UID of the controller of an object, where it is of a kind that is looked at, and whether a workload above speaks for the object.
-fn controller(shared: &Shared, meta: &Meta, key: &Key) -> (Option<Arc<str>>, bool) {
-    let world = shared.world();
-    match meta.controller().filter(|owner| world.is_tracked(owner.group(), &owner.kind)) {
-        None => (None, false),
-        Some(owner) => (Some(Arc::from(&*owner.uid)), world.voice_above(&owner.uid, key) == Voice::Above),
+/// What is kept of an object that nobody reads: who it is, and to whom it belongs.
+pub fn unread(resource: &Resource, meta: &Meta, controller: Controller, round: u64) -> Workload {
+    Workload {
+        uid: Arc::from(&*meta.uid),
+        controller,
+        api_version: Arc::from(resource.api_version()),
+        view: [0; 32],
+        round,
+        related: Box::default(),
+        stale: false,
+        going: meta.deletion_timestamp.is_some(),
+        print: None,
+        revision: meta.annotations.revision.as_deref().map(Arc::from),
+        state: State::Unread,
     }
+}
+
+/// Who controls an object, and whether a workload above says all that it could say.
+fn above(shared: &Shared, meta: &Meta, key: &Key, shape: Shape) -> (Controller, bool) {
+    let world = shared.world();
+    let controller = world.controller_of(meta);
+    // What stays has a name of its own in the document above, and is read for its evidence.
+    let is_said = is_passing(&key.kind) && world.is_said_above(&controller, &key.namespace, key, shape);
+    (controller, is_said)
 }
 
 /// Group, and the version that the scraper names first: it stays the same whatever version is read.

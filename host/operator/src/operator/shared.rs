@@ -1,6 +1,7 @@
 //! What the tasks of the operator share.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use aibom_watch::Client;
 use tokio::sync::{Notify, Semaphore, watch};
@@ -11,6 +12,12 @@ use super::metrics::Metrics;
 use super::queue::Queue;
 use super::serving::Serving;
 use super::world::{Key, Touched, World};
+
+/// What belongs to a workload has settled when nothing about it has changed for so long.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// The workload is looked at after this time even if it has not.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// What the tasks of the operator share.
 pub struct Shared {
@@ -55,10 +62,14 @@ impl Shared {
         Arc::clone(&self.serving.borrow())
     }
 
-    /// Has workloads looked at.
+    /// Has workloads looked at, and those that wait for others to settle when these have.
     pub fn look_at(&self, touched: Touched) {
         for key in touched {
             self.queue.add(key);
+        }
+        let settling = self.world().take_settling();
+        for key in settling {
+            self.queue.settle(key, QUIET, LONGEST);
         }
         self.metrics.queue_depth.set(i64::try_from(self.queue.len()).unwrap_or(i64::MAX));
     }

@@ -53,6 +53,7 @@ pub fn look_through(aibom: &Aibom) -> Option<(String, String, Stored)> {
         seen: Vec::new(),
         repairs: None,
         workload,
+        owner: aibom.metadata.owner_references.iter().flatten().next().map(|owner| Arc::from(&*owner.uid)),
         object: Some(object_hash(aibom)),
         status: status_hash,
         document,

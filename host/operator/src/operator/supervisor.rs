@@ -68,8 +68,12 @@ struct State {
     external: External,
     driver: Driver<Arc<GroupKind>>,
     lanes: Lanes,
+    /// Kinds that are followed for their owners only.
+    followed: BTreeSet<Arc<GroupKind>>,
     rules: Option<Arc<Rules>>,
     round: u64,
+    /// For which round kinds were last wanted.
+    wanted: u64,
     /// Labels of all namespaces, for when the selector changes.
     labels: BTreeMap<String, BTreeMap<String, String>>,
     /// Status as it was written last, without times.
@@ -90,8 +94,10 @@ impl Supervisor {
             external: External::default(),
             lanes: Lanes::new(self.per_namespace, driver.signals()),
             driver,
+            followed: BTreeSet::new(),
             rules: None,
             round: 0,
+            wanted: 0,
             labels: BTreeMap::new(),
             written: None,
             tell_at: None,
@@ -388,7 +394,7 @@ impl Supervisor {
         let serving = Arc::new(Serving::new(state.round, plugins, Arc::clone(&effective), state.rules.clone()));
         self.shared.serving.send_replace(Arc::clone(&serving));
         crate::logging::set_level(effective.logging.level.as_str());
-        state.driver.want(kinds::demands(&serving));
+        self.want(state);
         if first {
             return;
         }

@@ -3,26 +3,27 @@
 //!
 //! Everything here is pure: events are applied and answered with the keys whose AIBOM has to be looked at again, see [`Touched`].
 
-pub mod ownership;
-pub mod pods;
+pub mod print;
 pub mod related;
+pub mod rollup;
 pub mod stored;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
-use std::io::Read as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aibom_api::kinds::GroupKind;
 use aibom_api::names::object_name;
-use aibom_facts::inventory::Inventory;
-use aibom_watch::{Cause, Resource, Scope};
-use flate2::Compression;
-use flate2::read::DeflateDecoder;
-use flate2::write::DeflateEncoder;
+use aibom_watch::ownership::{self, Index, Member};
+use aibom_watch::{Cause, Meta, Resource, Scope};
+use tokio::time::Instant;
 
-use ownership::Ownership;
-use pods::{Digests, Pod, Pods};
+use crate::packed::Facts;
+use crate::parts::is_copy;
+use crate::running::{Pod, Pods};
+
+use print::Print;
 use related::{Reference, Related, Used};
 use stored::Stored;
 
@@ -35,6 +36,16 @@ pub struct Key {
     pub namespace: Arc<str>,
     /// Name.
     pub name: Arc<str>,
+}
+
+/// Who controls an object.
+pub type Controller = ownership::Controller<Arc<GroupKind>>;
+
+impl Key {
+    /// The key of an object of which the index of owners knows.
+    fn of(member: &Member<Arc<GroupKind>>) -> Self {
+        Self { kind: Arc::clone(&member.kind), namespace: Arc::clone(&member.namespace), name: Arc::clone(&member.name) }
+    }
 }
 
 impl fmt::Display for Key {
@@ -51,8 +62,8 @@ pub type Touched = BTreeSet<Key>;
 pub struct Workload {
     /// UID.
     pub uid: Arc<str>,
-    /// UID of its controller, if it has one of a kind that is looked at.
-    pub owner: Option<Arc<str>>,
+    /// Who controls it.
+    pub controller: Controller,
     /// `group/version` under which the scraper knows the kind first; what an AIBOM names.
     pub api_version: Arc<str>,
     /// SHA-256 of what the scraper saw.
@@ -65,6 +76,10 @@ pub struct Workload {
     pub stale: bool,
     /// It was asked to go, and what belongs to it goes before it.
     pub going: bool,
+    /// Print of its containers, where it has a pod template.
+    pub print: Option<Print>,
+    /// Which revision of its controller it is.
+    pub revision: Option<Arc<str>>,
     /// What it is.
     pub state: State,
 }
@@ -76,7 +91,7 @@ pub enum State {
     Ai(Facts),
     /// It has not, as far as it could be read.
     NotAi,
-    /// Not read: a workload above it has to do with AI and speaks for it.
+    /// Not read: a workload above it has to do with AI, and says the same.
     Owned,
     /// Not read: nobody reads its kind, and only whom it belongs to is of interest.
     Unread,
@@ -84,38 +99,9 @@ pub enum State {
     Failed {
         /// Why, for people.
         reason: Box<str>,
+        /// What it said when it was last read.
+        last: Option<Facts>,
     },
-}
-
-/// Facts about a workload, packed: an inventory takes ten times the room of its text, and its text four times the room it takes here.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Facts(Box<[u8]>);
-
-impl fmt::Debug for Facts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Facts({} bytes)", self.0.len())
-    }
-}
-
-impl Facts {
-    /// Packs an inventory. None when it cannot be written, which no inventory should be.
-    pub fn pack(inventory: &Inventory) -> Option<Self> {
-        let mut packer = DeflateEncoder::new(Vec::new(), Compression::fast());
-        serde_json::to_writer(&mut packer, inventory).ok()?;
-        packer.finish().ok().map(|bytes| Self(bytes.into_boxed_slice()))
-    }
-
-    /// Bytes that it takes, a fraction of what the inventory takes.
-    pub fn size(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The inventory.
-    pub fn unpack(&self) -> Option<Inventory> {
-        let mut text = Vec::with_capacity(8 * self.0.len());
-        DeflateDecoder::new(&*self.0).read_to_end(&mut text).ok()?;
-        serde_json::from_slice(&text).ok()
-    }
 }
 
 /// How the watch of a kind in a scope is doing.
@@ -129,18 +115,8 @@ pub struct Lane {
     pub cause: Option<Cause>,
 }
 
-/// Who speaks for an object that is controlled by another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voice {
-    /// A workload above it that has to do with AI.
-    Above,
-    /// Itself: nothing above it has.
-    Own,
-    /// Nobody knows its controller, though everything was read: it is about to go, or its reference is wrong.
-    Orphan,
-    /// Not everything was read yet.
-    Unknown,
-}
+/// For so long it is waited for a kind whose definition is being looked for.
+const EXPECTED: Duration = Duration::from_secs(30);
 
 /// Everything the controller knows.
 #[derive(Debug, Default)]
@@ -152,9 +128,21 @@ pub struct World {
     sick: HashSet<Arc<GroupKind>>,
     /// Kinds whose definition was removed.
     removed: HashSet<Arc<GroupKind>>,
+    /// Kinds of which it is not known yet whether they are there to be followed, and until when that is waited for.
+    expected: HashMap<Arc<GroupKind>, Instant>,
     workloads: HashMap<Key, Workload>,
-    owners: Ownership,
+    owners: Index<Arc<GroupKind>>,
     pods: Pods,
+    /// Of workloads with a document: whose facts it holds beside its own, by UID.
+    carried: HashMap<Key, HashSet<Arc<str>>>,
+    /// The same the other way round: mostly one, for a moment two.
+    carriers: HashMap<Arc<str>, Touched>,
+    /// Workloads whose document cannot be written (again): they speak for what it holds, and for nothing else.
+    holding: HashSet<Key>,
+    /// Workloads whose document has no room for what belongs to them.
+    alone: HashSet<Key>,
+    /// Workloads to be looked at when what belongs to them has settled.
+    settling: Touched,
     related: Related,
     stored: HashMap<(Arc<str>, Arc<str>), Stored>,
 }
@@ -187,6 +175,7 @@ impl World {
         self.namespaces.remove(namespace).then(|| {
             let mut touched = self.remove_where(|key| &*key.namespace == namespace);
             self.pods.remove_namespace(namespace);
+            self.settling.retain(|key| &*key.namespace != namespace);
             touched.extend(self.stored_keys(|stored_namespace, _| stored_namespace == namespace));
             touched
         })
@@ -232,18 +221,40 @@ impl World {
     /// Sets whose objects cannot be read. AIBOMs of kinds that can be read again are touched.
     pub fn set_sick(&mut self, sick: HashSet<Arc<GroupKind>>) -> Touched {
         let well: Vec<Arc<GroupKind>> = self.sick.difference(&sick).cloned().collect();
+        let ill: Vec<Arc<GroupKind>> = sick.difference(&self.sick).cloned().collect();
         self.sick = sick;
-        if well.is_empty() {
+        if well.is_empty() && ill.is_empty() {
             return Touched::new();
         }
         let mut touched = self.stored_keys(|_, stored| stored.workload.as_ref().is_some_and(|key| well.contains(&key.kind)));
-        touched.extend(self.workloads.keys().filter(|key| well.contains(&key.kind)).cloned());
+        for (key, workload) in &self.workloads {
+            if well.contains(&key.kind) {
+                touched.insert(key.clone());
+            }
+            if well.contains(&key.kind) || ill.contains(&key.kind) {
+                // Who speaks for these may be another now.
+                touched.extend(self.below(&workload.uid));
+            }
+        }
         touched
     }
 
     /// Whether objects of a kind cannot be read.
     pub fn is_sick(&self, kind: &GroupKind) -> bool {
         self.sick.contains(kind)
+    }
+
+    /// Sets of which kinds it is not known yet whether they are there.
+    pub fn expect(&mut self, kinds: HashSet<Arc<GroupKind>>) {
+        self.expected.retain(|kind, _| kinds.contains(kind));
+        for kind in kinds {
+            self.expected.entry(kind).or_insert_with(|| Instant::now() + EXPECTED);
+        }
+    }
+
+    /// Whether a kind may soon be followed.
+    fn is_expected(&self, kind: &GroupKind) -> bool {
+        self.expected.get(kind).is_some_and(|until| Instant::now() < *until)
     }
 
     /// Sets whether the definition of a kind was removed.
@@ -318,26 +329,36 @@ impl World {
         self.workloads.iter()
     }
 
-    /// A workload is there. Its key, and those of workloads that it belonged to or belongs to, are touched when anything about it is
-    /// new.
+    /// A workload is there. Its key is touched when anything about it is new, and so is what it speaks for or spoke for. The one that
+    /// speaks for it is looked at when things have settled.
     pub fn put(&mut self, key: &Key, workload: Workload) -> Touched {
         let before = self.workloads.get(key);
         if before == Some(&workload) {
             return Touched::new();
         }
         let mut touched = Touched::from([key.clone()]);
-        let moved = before.is_none_or(|before| before.uid != workload.uid || before.owner != workload.owner);
+        let moved = before.is_none_or(|before| before.uid != workload.uid || before.controller != workload.controller);
         let speaks = |workload: &Workload| matches!(workload.state, State::Ai(_));
         let other_voice = before.map_or(speaks(&workload), |before| speaks(before) != speaks(&workload));
-        if let Some(before) = before.filter(|_| moved).cloned() {
-            touched.extend(self.root_of(&before.uid));
-            self.owners.remove(&before.uid);
+        let goes = before.is_some_and(|before| before.going != workload.going);
+        if let Some(uid) = before.filter(|_| moved).map(|before| Arc::clone(&before.uid)) {
+            self.settle(&uid, key);
+            if uid != workload.uid {
+                // Made anew: what belonged to the earlier one belongs to nobody.
+                touched.extend(self.below(&uid));
+            }
+            self.owners.remove(&uid);
         }
         if moved {
-            self.owners.put(Arc::clone(&workload.uid), key.clone(), workload.owner.clone());
-            touched.extend(self.root_of(&workload.uid));
+            let member = Member {
+                kind: Arc::clone(&key.kind),
+                namespace: Arc::clone(&key.namespace),
+                name: Arc::clone(&key.name),
+                controller: workload.controller.clone(),
+            };
+            self.owners.put(Arc::clone(&workload.uid), member);
         }
-        if moved || other_voice {
+        if moved || other_voice || goes {
             // Whoever it speaks for, or spoke for, may have to speak for itself.
             touched.extend(self.below(&workload.uid));
         }
@@ -347,24 +368,42 @@ impl World {
             }
             self.related.put(key, &workload.related);
         }
+        let uid = Arc::clone(&workload.uid);
         self.workloads.insert(key.clone(), workload);
+        self.settle(&uid, key);
         touched
+    }
+
+    /// Has the one that speaks for an object looked at when things have settled, and whoever has its facts.
+    fn settle(&mut self, uid: &str, key: &Key) {
+        let speaker = self.speaker(uid).filter(|speaker| speaker != key);
+        self.settling.extend(speaker);
+        self.settling.extend(self.carriers.get(uid).into_iter().flatten().cloned());
+    }
+
+    /// Workloads to be looked at when what belongs to them has settled. They are told once.
+    pub fn take_settling(&mut self) -> Touched {
+        std::mem::take(&mut self.settling)
     }
 
     /// Workloads below another one that are, or may be, more than a part of it.
     fn below(&self, uid: &Arc<str>) -> Touched {
-        let keys = self.owners.closure(uid).into_iter().filter_map(|uid| self.owners.key_of(&uid).cloned());
+        let keys = self.owners.below(uid).into_iter().filter_map(|uid| self.owners.get(uid).map(Key::of));
         keys.filter(|key| self.workloads.get(key).is_some_and(|known| !matches!(known.state, State::NotAi | State::Unread))).collect()
     }
 
     /// A workload is gone.
     pub fn remove(&mut self, key: &Key) -> Touched {
+        let Some(uid) = self.workloads.get(key).map(|workload| Arc::clone(&workload.uid)) else { return Touched::new() };
+        self.settle(&uid, key);
         let Some(workload) = self.workloads.remove(key) else { return Touched::new() };
         let mut touched = Touched::from([key.clone()]);
-        touched.extend(self.root_of(&workload.uid));
-        touched.extend(self.below(&workload.uid));
-        self.owners.remove(&workload.uid);
+        touched.extend(self.below(&uid));
+        self.owners.remove(&uid);
         self.related.remove(key, &workload.related);
+        self.drop_carried(key);
+        self.holding.remove(key);
+        self.alone.remove(key);
         touched
     }
 
@@ -388,73 +427,48 @@ impl World {
         ai.map(|(key, _)| key.clone()).chain(self.stored_keys(|_, _| true)).collect()
     }
 
-    // Ownership and digests.
+    // Pods.
 
-    /// The topmost tracked workload above an object, itself included.
-    pub fn root_of(&self, uid: &str) -> Option<Key> {
-        self.owners.root_of(uid).cloned()
-    }
-
-    /// Who speaks for an object with this controller. Only what has to do with AI itself speaks for others: an owner that says nothing
-    /// hides nobody.
-    pub fn voice_above(&self, owner: &str, own: &Key) -> Voice {
-        let above = self.owners.chain(owner);
-        // Who belongs to himself speaks for himself.
-        if above.contains(&own) {
-            return Voice::Own;
-        }
-        if above.iter().filter_map(|key| self.workloads.get(*key)).any(|workload| matches!(workload.state, State::Ai(_))) {
-            return Voice::Above;
-        }
-        let unread = |key: &&Key| self.workloads.get(*key).is_some_and(|workload| matches!(workload.state, State::Failed { .. }));
-        if above.iter().any(unread) || !self.is_synced(&own.namespace) {
-            return Voice::Unknown;
-        }
-        if above.is_empty() { Voice::Orphan } else { Voice::Own }
-    }
-
-    /// Whether every watch that tells of a namespace has read a complete list, or cannot: one kind that is out of order must not keep
-    /// workloads of others from being told of.
-    fn is_synced(&self, namespace: &str) -> bool {
-        let lanes = self.lanes.values().flat_map(|lanes| lanes.iter().filter(|(scope, _)| covers(scope, namespace)));
-        lanes.map(|(_, lane)| lane).all(|lane| lane.synced || lane.failing)
+    /// Who controls an object.
+    pub fn controller_of(&self, meta: &Meta) -> Controller {
+        meta.controller(|group, kind| {
+            let known = self.lanes.keys().find(|known| known.group == group && known.kind == kind);
+            known.map_or_else(|| Arc::new(GroupKind::new(group, kind)), Arc::clone)
+        })
     }
 
     /// Whether every watch of the kinds that own others has read a complete list, or fails.
     pub fn owners_are_read(&self) -> bool {
-        let parts = |kind: &GroupKind| matches!((&*kind.group, &*kind.kind), ("", "Pod") | ("apps", "ReplicaSet"));
-        let lanes = self.lanes.iter().filter(|(kind, _)| !parts(kind)).flat_map(|(_, lanes)| lanes.values());
-        lanes.into_iter().all(|lane| lane.synced || lane.failing)
+        let lanes = self.lanes.iter().filter(|(kind, _)| !is_copy(kind)).flat_map(|(_, lanes)| lanes.values());
+        lanes.into_iter().all(|lane| lane.synced || lane.failing) && !self.expected.keys().any(|kind| self.is_expected(kind))
     }
 
-    /// A pod is there. Touches the workload that it belongs to when its images are others than before.
-    pub fn put_pod(&mut self, uid: &str, pod: Pod) -> Touched {
+    /// A pod is there. The workload that it belongs to is looked at when its images are others than before.
+    pub fn put_pod(&mut self, uid: &str, pod: Pod) {
         let owner = pod.owner.clone();
-        if !self.pods.put(uid, pod) {
-            return Touched::new();
+        if self.pods.put(uid, pod) {
+            self.settle_pod(uid, owner.as_deref());
         }
-        self.root_of(uid).or_else(|| self.root_of(owner.as_deref()?)).into_iter().collect()
     }
 
     /// A pod is gone.
-    pub fn remove_pod(&mut self, uid: &str) -> Touched {
-        let Some(pod) = self.pods.remove(uid) else { return Touched::new() };
-        pod.owner.as_deref().and_then(|owner| self.root_of(owner)).into_iter().collect()
+    pub fn remove_pod(&mut self, uid: &str) {
+        if let Some(pod) = self.pods.remove(uid) {
+            self.settle_pod(uid, pod.owner.as_deref());
+        }
+    }
+
+    fn settle_pod(&mut self, uid: &str, owner: Option<&str>) {
+        let speaker = owner.and_then(|owner| self.speaker(owner)).or_else(|| self.speaker(uid));
+        self.settling.extend(speaker);
     }
 
     /// Of the pods of a scope only these are there.
-    pub fn retain_pods(&mut self, scope: &Scope, seen: &HashSet<Arc<str>>) -> Touched {
+    pub fn retain_pods(&mut self, scope: &Scope, seen: &HashSet<Arc<str>>) {
         let gone: Vec<Arc<str>> = self.pods.uids(|pod| covers(scope, &pod.namespace)).filter(|uid| !seen.contains(*uid)).cloned().collect();
-        gone.iter().flat_map(|uid| self.remove_pod(uid)).collect()
-    }
-
-    /// The digests that the pods of a workload run, its own pod included.
-    pub fn digests(&self, workload: &Workload) -> Digests {
-        let mut digests = Digests::default();
-        for uid in self.owners.closure(&workload.uid) {
-            self.pods.digests_of(&uid, &mut digests);
+        for uid in gone {
+            self.remove_pod(&uid);
         }
-        digests
     }
 
     // Objects that workloads were read with.
@@ -501,7 +515,14 @@ impl World {
 
     /// An AIBOM is gone; it as it was.
     pub fn remove_stored(&mut self, namespace: &str, name: &str) -> Option<Stored> {
-        self.stored.remove(&(Arc::from(namespace), Arc::from(name)))
+        let stored = self.stored.remove(&(Arc::from(namespace), Arc::from(name)))?;
+        // Nothing holds any more what it held.
+        if let Some(key) = stored.workload.as_ref().filter(|key| self.carried.contains_key(*key)) {
+            let below = self.below_key(key);
+            self.settling.extend(below);
+            self.drop_carried(key);
+        }
+        Some(stored)
     }
 
     /// All AIBOMs, as namespace, name and what is known.

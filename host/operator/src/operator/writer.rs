@@ -102,6 +102,7 @@ pub async fn apply_object(shared: &Shared, key: &Key, desired: &Desired, stored:
         seen: Vec::new(),
         repairs: stored.and_then(|stored| stored.repairs),
         workload: Some(key.clone()),
+        owner: desired.object.metadata.owner_references.iter().flatten().next().map(|owner| Arc::from(&*owner.uid)),
         object: Some(desired.object_hash),
         status: stored.and_then(|stored| stored.status),
         document: stored.and_then(|stored| stored.document.clone()),

@@ -112,9 +112,9 @@ pub fn rbac(rbac: &Rbac) -> anyhow::Result<()> {
             ..ObjectMeta::default()
         },
         rules: Some(
-            rules(&description.kinds, &["get", "list", "watch"])
+            [&description.kinds, &description.intermediates, &description.related]
                 .into_iter()
-                .chain(rules(&description.related, &["get", "list", "watch"]))
+                .flat_map(|kinds| rules(kinds, &["get", "list", "watch"]))
                 .collect(),
         ),
         ..ClusterRole::default()

@@ -167,6 +167,7 @@ impl Told {
         let (outcome, reason) = match &finding.outcome {
             Outcome::Documented { .. } => ("documented", None),
             Outcome::NotAi { .. } => ("not-ai", None),
+            Outcome::PartOf { above, .. } => ("part-of", Some(format!("its facts are in the document of {above}, to which it belongs"))),
             Outcome::NoScraper(reason) => ("no-scraper", Some(reason.to_string())),
             Outcome::Failed { plugin, reason } => ("error", Some(format!("scraper `{plugin}`: {reason}"))),
         };
@@ -252,6 +253,7 @@ impl Told {
         let _ = match self.outcome {
             "documented" => writeln!(out, "  AI workload: {}", self.categories.join(", ")),
             "not-ai" => writeln!(out, "  no AI workload: nothing in it is known to run, train, measure, fetch or route to models"),
+            "part-of" => writeln!(out, "  AI workload: {}; {}", self.categories.join(", "), self.reason.as_deref().unwrap_or_default()),
             "no-scraper" if self.for_others => writeln!(out, "  {}", self.reason.as_deref().unwrap_or_default()),
             "no-scraper" => writeln!(out, "  not looked at: {}", self.reason.as_deref().unwrap_or_default()),
             _ => writeln!(out, "  failed: {}", self.reason.as_deref().unwrap_or_default()),
@@ -292,7 +294,11 @@ impl Told {
 
     fn write_facts(&self, out: &mut String) {
         if !self.facts.is_empty() {
-            out.push_str(if self.outcome == "documented" { "\n  Facts\n" } else { "\n  Seen, and no reason to report the object\n" });
+            out.push_str(if matches!(self.outcome, "documented" | "part-of") {
+                "\n  Facts\n"
+            } else {
+                "\n  Seen, and no reason to report the object\n"
+            });
         }
         for fact in &self.facts {
             let role = fact.role.map_or_else(String::new, |role| format!(" ({role})"));

@@ -1,10 +1,12 @@
 //! `k8s-aibom scan`: what will these manifests put into the inventory?
 //!
 //! Inputs are read and taken through the [pipeline](crate::pipeline) by one worker per core; results come out in the order of the
-//! inputs. Objects whose scraper may ask for other objects wait until everything was read and come last.
+//! inputs. Objects whose scraper may ask for other objects wait until everything was read and come last, and so do those of a cluster
+//! dump, which have UIDs: what belongs to another of them is in its [document](families).
 
 pub mod documents;
 pub mod explain;
+mod families;
 pub mod faults;
 pub mod lines;
 mod order;
@@ -15,7 +17,7 @@ pub mod sources;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use aibom_facts::object::ObjectRef;
 use aibom_facts::pointer::Pointer;
@@ -25,6 +27,7 @@ use aibom_facts::tree::Visibility;
 use crate::catalogue::NotServed;
 use crate::pipeline::{Explained, Outcome, Pipeline, Related};
 use documents::{Content, Document, Object};
+use families::{Families, Held, Lineage, Root};
 use faults::Fault;
 use lines::Lines;
 use order::in_order;
@@ -131,13 +134,18 @@ struct Deferred {
     document: usize,
     object: Object,
     written: Arc<Written>,
+    /// Who it is in its cluster, until somebody takes it.
+    lineage: Mutex<Option<Lineage>>,
 }
 
 /// What an input gives, piece by piece.
 enum Part<T> {
     Finding(Class, T),
     Fault(Fault),
-    Deferred(Deferred),
+    Deferred(Box<Deferred>),
+    Held(Box<Held>),
+    /// An object that nobody reads, and that others may belong to.
+    Member(Box<Lineage>),
     Sibling(Sibling),
     /// So many documents or entries of lists are no objects.
     Other(usize),
@@ -152,6 +160,7 @@ enum Part<T> {
 enum Class {
     Documented,
     NotAi,
+    PartOf,
     ForOthers,
     NoScraper,
     Failed,
@@ -162,6 +171,7 @@ impl Class {
         match outcome {
             Outcome::Documented { .. } => Self::Documented,
             Outcome::NotAi { .. } => Self::NotAi,
+            Outcome::PartOf { .. } => Self::PartOf,
             Outcome::NoScraper(NotServed::Related) => Self::ForOthers,
             Outcome::NoScraper(_) => Self::NoScraper,
             Outcome::Failed { .. } => Self::Failed,
@@ -182,6 +192,8 @@ pub struct Totals {
     pub documented: usize,
     /// Scraped objects without AI.
     pub not_ai: usize,
+    /// Objects whose facts are in the document of another, to which they belong.
+    pub parts: usize,
     /// Objects of kinds that are only read for objects that name them.
     pub for_others: usize,
     /// Objects without a scraper.
@@ -200,6 +212,7 @@ impl Totals {
         match class {
             Class::Documented => self.documented += 1,
             Class::NotAi => self.not_ai += 1,
+            Class::PartOf => self.parts += 1,
             Class::ForOthers => self.for_others += 1,
             Class::NoScraper => self.no_scraper += 1,
             Class::Failed => self.failed += 1,
@@ -272,6 +285,7 @@ pub fn run<P: Present>(pipeline: &Pipeline<'_>, plan: &Plan<'_>, presenter: &P, 
     let mut totals = Totals { inputs: inputs.len(), ..Totals::default() };
     let mut deferred = Vec::new();
     let mut siblings = Siblings::default();
+    let mut families = Families::default();
     in_order(
         inputs,
         workers,
@@ -286,7 +300,9 @@ pub fn run<P: Present>(pipeline: &Pipeline<'_>, plan: &Plan<'_>, presenter: &P, 
                     totals.faults += 1;
                     sink.fault(&fault);
                 }
-                Part::Deferred(object) => deferred.push(object),
+                Part::Deferred(object) => deferred.push(*object),
+                Part::Held(held) => families.add(*held),
+                Part::Member(lineage) => families.add_member(*lineage),
                 Part::Sibling(sibling) => siblings.add(sibling),
                 Part::Other(more) => totals.other += more,
                 Part::Unasked(more) => totals.unasked += more,
@@ -298,7 +314,7 @@ pub fn run<P: Present>(pipeline: &Pipeline<'_>, plan: &Plan<'_>, presenter: &P, 
     in_order(
         &deferred,
         workers,
-        |Deferred { file, document, object, written }, give| {
+        |Deferred { file, document, object, written, lineage }, give| {
             let seen = siblings.of(file);
             let mut finding = find(pipeline, plan, (file.as_str(), *document), object, &seen);
             if plan.explain.is_some() || finding.has_problems() {
@@ -307,7 +323,32 @@ pub fn run<P: Present>(pipeline: &Pipeline<'_>, plan: &Plan<'_>, presenter: &P, 
             if let Some(explained) = &finding.explained {
                 finding.places = explained.inventory.objects.iter().map(|object| seen.place(object)).collect();
             }
-            give((Class::of(&finding.outcome), presenter.present(finding)));
+            give(match lineage.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                Some(lineage) => Part::Held(Box::new(Held::new(finding, lineage))),
+                None => Part::Finding(Class::of(&finding.outcome), presenter.present(finding)),
+            });
+        },
+        |_, part| match part {
+            Part::Held(held) => {
+                families.add(*held);
+                Ok(())
+            }
+            Part::Finding(class, shown) => {
+                totals.count(class);
+                sink.finding(shown)
+            }
+            _ => Ok(()),
+        },
+    )?;
+    let roots: Vec<Mutex<Option<Root>>> = families.resolve().into_iter().map(|root| Mutex::new(Some(root))).collect();
+    in_order(
+        &roots,
+        workers,
+        |root, give| {
+            if let Some(root) = root.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                let finding = root.finish(pipeline);
+                give((Class::of(&finding.outcome), presenter.present(finding)));
+            }
         },
         |_, (class, shown)| {
             totals.count(class);
@@ -333,7 +374,7 @@ impl Finding {
     pub fn problems(&self) -> Option<&BTreeSet<Problem>> {
         match &self.outcome {
             Outcome::Documented { inventory, .. } => Some(&inventory.problems),
-            Outcome::NotAi { problems } => Some(problems),
+            Outcome::NotAi { problems } | Outcome::PartOf { problems, .. } => Some(problems),
             Outcome::NoScraper(_) | Outcome::Failed { .. } => None,
         }
     }
@@ -431,15 +472,26 @@ fn read_objects<P: Present>(
             }
             continue;
         }
+        let lineage = if plan.alone { None } else { Lineage::of(&object.reference, &object.tree, object.root) };
         let asks = |plugin: &aibom_plugin::Plugin| !plugin.description().related.is_empty();
         let part = if !plan.alone && pipeline.catalogue.plugin_for(&object.reference).is_ok_and(asks) {
-            Part::Deferred(Deferred { file: input.name().to_owned(), document: document.index, object, written: written() })
+            let (file, lineage) = (input.name().to_owned(), Mutex::new(lineage));
+            Part::Deferred(Box::new(Deferred { file, document: document.index, object, written: written(), lineage }))
         } else {
             let mut finding = find(pipeline, plan, (input.name(), document.index), &object, &Nobody);
             if plan.explain.is_some() || finding.has_problems() {
                 finding.lines = written().located(&object);
             }
-            Part::Finding(Class::of(&finding.outcome), presenter.present(finding))
+            match lineage {
+                Some(lineage) if matches!(finding.outcome, Outcome::NoScraper(_)) => {
+                    if !give(Part::Member(Box::new(lineage))) {
+                        return false;
+                    }
+                    Part::Finding(Class::of(&finding.outcome), presenter.present(finding))
+                }
+                Some(lineage) => Part::Held(Box::new(Held::new(finding, lineage))),
+                None => Part::Finding(Class::of(&finding.outcome), presenter.present(finding)),
+            }
         };
         if !give(part) {
             return false;

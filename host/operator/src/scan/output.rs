@@ -155,7 +155,7 @@ impl<W: Write> Writer<W> {
             }
         }
         if self.format == Format::Table && totals.documented == 0 && !self.explains {
-            let read = totals.not_ai + totals.for_others;
+            let read = totals.not_ai + totals.parts + totals.for_others;
             let unread = totals.no_scraper + totals.failed;
             if totals.objects + totals.unasked == 0 {
                 writeln!(self.out, "nothing was looked at: no Kubernetes object among the inputs")?;
@@ -184,6 +184,7 @@ impl Present for Presenter {
         let (name, reason) = match &finding.outcome {
             Outcome::Documented { .. } => ("documented", None),
             Outcome::NotAi { problems } => ("not-ai", unread_parts(problems)),
+            Outcome::PartOf { above, .. } => ("part-of", Some(format!("its facts are in the document of {above}"))),
             Outcome::NoScraper(reason) => ("no-scraper", Some(reason.to_string())),
             Outcome::Failed { plugin, reason } => ("error", Some(format!("scraper `{plugin}`: {reason}"))),
         };
@@ -257,6 +258,12 @@ fn told_problem(Problem { at, message }: &Problem) -> String {
 /// What is wrong with an object, a line each with its place: whoever wrote it wants to know, whether or not there is a document.
 fn warnings(finding: &Finding) -> Vec<String> {
     let Some(problems) = finding.problems() else { return Vec::new() };
+    // Those of what belongs to it are told where they stand.
+    let parts = match &finding.outcome {
+        Outcome::Documented { inventory, .. } => Some(&inventory.rollup.parts),
+        _ => None,
+    };
+    let problems: Vec<_> = problems.iter().filter(|problem| parts.is_none_or(|parts| !parts.contains(&problem.at.object))).collect();
     let place = |pointer: &str| match finding.lines.as_ref().and_then(|located| located.line(pointer)) {
         Some(line) => format!("{}:{line}", finding.file),
         None => format!("{}, document {}", finding.file, finding.document),

@@ -16,6 +16,7 @@ mod packaging;
 mod plugins;
 mod related;
 mod rights;
+mod rollup;
 mod settings;
 mod stage;
 mod tampering;

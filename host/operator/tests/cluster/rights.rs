@@ -42,7 +42,7 @@ fn kinds() -> BTreeMap<(String, String), (String, Vec<String>)> {
         let output =
             std::process::Command::new(env!("CARGO_BIN_EXE_k8s-aibom")).args(["plugin", "inspect", "--json"]).arg(path).output().unwrap();
         let about: Value = serde_json::from_slice(&output.stdout).unwrap();
-        for name in ["kinds", "related"].iter().flat_map(|list| about[list].as_array().unwrap()) {
+        for name in ["kinds", "intermediates", "related"].iter().flat_map(|list| about[list].as_array().unwrap()) {
             let (name, versions) = name.as_str().unwrap().trim_end_matches(')').split_once(" (").unwrap();
             let (group, kind) = name.split_once('/').unwrap_or(("", name));
             let versions = versions.split(", ").map(str::to_owned).collect();

@@ -196,6 +196,9 @@ impl<K: Clone + Ord + fmt::Display + Send + 'static> Driver<K> {
                 self.slots.insert(kind.clone(), slot);
             }
             let Some(slot) = self.slots.get_mut(&kind) else { continue };
+            if slot.machine.demand() == Some(&demand) {
+                continue;
+            }
             let renamed = slot.name != name || !slot.machine.was_read();
             slot.name.clone_from(&name);
             self.step(&kind, Observation::Wanted(Some(demand)));

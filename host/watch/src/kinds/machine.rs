@@ -305,6 +305,11 @@ impl Machine {
         matches!(self.reading, Some(Reading::Absent))
     }
 
+    /// Who claims it, and how.
+    pub(super) fn demand(&self) -> Option<&Demand> {
+        self.demand.as_ref()
+    }
+
     /// Whether anybody claims it.
     pub(super) fn is_wanted(&self) -> bool {
         self.demand.is_some()

@@ -1,6 +1,6 @@
 //! What the supervisor does for the state machines of the kinds, and what it lets people know of them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -15,6 +15,7 @@ use crate::clock::unix_seconds;
 use crate::operator::events::Type;
 use crate::operator::lanes::Run;
 use crate::operator::serving::Serving;
+use crate::parts::is_copy;
 
 /// Our own definitions are compared so long after they have changed: the two of them often change together.
 const SETTLED: Duration = Duration::from_secs(2);
@@ -51,7 +52,74 @@ pub(super) fn demands(serving: &Serving) -> BTreeMap<Arc<GroupKind>, Demand> {
     demands
 }
 
+/// Kinds that stand between scraped objects and their pods.
+#[derive(Debug, Default)]
+struct Owners {
+    /// Those of scrapers of which a kind is there.
+    demands: BTreeMap<Arc<GroupKind>, Demand>,
+    /// Those that may turn out to be needed, or are on their way.
+    expected: HashSet<Arc<GroupKind>>,
+}
+
+/// Which kinds are followed for their owners only: those that a scraper names, as long as there is a kind that it reads. Nothing else has
+/// a use for them.
+fn owners(serving: &Serving, read: &BTreeMap<Arc<GroupKind>, Demand>, driver: &Driver<Arc<GroupKind>>) -> Owners {
+    let running: HashSet<&Arc<GroupKind>> = driver.running().map(|(kind, ..)| kind).collect();
+    let views: BTreeMap<&Arc<GroupKind>, View> = driver.views().collect();
+    let undecided = |kind: &Arc<GroupKind>| match views.get(kind) {
+        None => true,
+        Some(view) => view.state == "Unknown" && !driver.is_absent(kind),
+    };
+    let mut owners = Owners::default();
+    for plugin in serving.catalogue.plugins() {
+        let own: Vec<&Arc<GroupKind>> = read
+            .iter()
+            .filter(|(kind, demand)| {
+                demand.allowed && serving.catalogue.plugin_of(&kind.group, &kind.kind).is_some_and(|reader| reader.name() == plugin.name())
+            })
+            .map(|(kind, _)| kind)
+            .collect();
+        let needed = own.iter().any(|kind| running.contains(*kind));
+        let may_be = own.iter().any(|kind| undecided(kind));
+        for kind in &plugin.description().intermediates {
+            let own = Arc::new(GroupKind::new(&kind.group, &kind.kind));
+            if read.contains_key(&own) || is_copy(&own) {
+                continue;
+            }
+            if (needed || may_be) && undecided(&own) {
+                owners.expected.insert(Arc::clone(&own));
+            }
+            if needed {
+                let versions = kind.versions.iter().map(|version| Resource::new(&kind.group, version, &kind.plural, &kind.kind));
+                let demand =
+                    owners.demands.entry(own).or_insert_with(|| Demand { versions: Vec::new(), allowed: true, rivals: Vec::new() });
+                // Whatever version: only metadata is read.
+                for version in versions {
+                    if !demand.versions.contains(&version) {
+                        demand.versions.push(version);
+                    }
+                }
+            }
+        }
+    }
+    owners
+}
+
 impl Supervisor {
+    /// Has those kinds watched that the scrapers read, and those that stand between these and their pods.
+    pub(super) fn want(&self, state: &mut State) {
+        let serving = self.shared.serving();
+        let mut all = demands(&serving);
+        let owners = owners(&serving, &all, &state.driver);
+        let followed: BTreeSet<Arc<GroupKind>> = owners.demands.keys().cloned().collect();
+        self.shared.world().expect(owners.expected);
+        all.extend(owners.demands);
+        if state.round != state.wanted || state.followed != followed {
+            (state.wanted, state.followed) = (state.round, followed);
+            state.driver.want(all);
+        }
+    }
+
     /// A driver for the machines of all kinds.
     pub(super) fn driver(&self) -> Driver<Arc<GroupKind>> {
         let shared = Arc::clone(&self.shared);
@@ -63,8 +131,13 @@ impl Supervisor {
 
     /// Has those watches run that the machines want, in the scopes that are looked at.
     pub(super) async fn fit(&self, state: &mut State) {
-        let runs: Vec<Run> =
-            state.driver.running().map(|(kind, run, resource)| Run { kind: Arc::clone(kind), run, resource: resource.clone() }).collect();
+        let runs = state.driver.running().map(|(kind, run, resource)| Run {
+            kind: Arc::clone(kind),
+            run,
+            resource: resource.clone(),
+            scraped: !state.followed.contains(kind),
+        });
+        let runs: Vec<Run> = runs.collect();
         state.lanes.fit(&self.shared, &runs).await;
     }
 
@@ -92,6 +165,7 @@ impl Supervisor {
             }
             Said::Changed => {}
         }
+        self.want(state);
         self.show(state);
         state.tell_soon();
     }
@@ -119,6 +193,10 @@ impl Supervisor {
     }
 
     fn tell_kind(&self, state: &State, kind: &Arc<GroupKind>, told: &Told) {
+        // It comes and goes with the kinds that need it.
+        if *told == Told::Started && state.followed.contains(kind) {
+            return;
+        }
         let view = state.driver.views().find(|(known, _)| *known == kind).map(|(_, view)| view);
         let (type_, reason, note) = match told {
             Told::Started => (Type::Normal, "WatchStarted", format!("{kind} is watched from now on")),

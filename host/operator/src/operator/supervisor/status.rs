@@ -20,6 +20,12 @@ use super::{State, Supervisor};
 use crate::operator::serving::Serving;
 use crate::operator::writer::FIELD_MANAGER;
 
+/// What is said of a kind that no scraper reads.
+fn followed(message: Option<String>) -> String {
+    let why = "followed for who owns whom, by metadata only; no AIBOM is made of it";
+    message.map_or_else(|| why.to_owned(), |message| format!("{why}; {message}"))
+}
+
 /// Counts of objects are written no more often than this, and only when they are others.
 const COUNTED: Duration = Duration::from_mins(1);
 
@@ -115,7 +121,7 @@ impl Supervisor {
                     state: Some(view.state.to_owned()),
                     health: Some(word.to_owned()),
                     cause,
-                    message,
+                    message: if state.followed.contains(kind) { Some(followed(message)) } else { message },
                     since: same
                         .and_then(|known| known.since.clone())
                         .or_else(|| view.since.and_then(time_of).map(Time))

@@ -24,6 +24,8 @@ pub struct Stored {
     pub repairs: Option<(u32, Instant)>,
     /// The workload that `spec.workloadRef` names; none where it names none that could have an AIBOM of this name.
     pub workload: Option<Key>,
+    /// UID of the workload that it belongs to.
+    pub owner: Option<Arc<str>>,
     /// Hash of what is to be in the object beside its status; none when it is not as it should be.
     pub object: Option<[u8; 32]>,
     /// Hash of what is to be in its status; none when it is not as it should be.

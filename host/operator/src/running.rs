@@ -1,6 +1,10 @@
 //! Flat records of pods: what they run, and who controls them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+mod observed;
+
+pub use observed::observe;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -12,6 +16,8 @@ pub struct Pod {
     pub namespace: Arc<str>,
     /// UID of its controller, if it has one.
     pub owner: Option<Arc<str>>,
+    /// Which revision of its controller it is, where its controller says so at the pod.
+    pub revision: Option<Arc<str>>,
     /// Containers whose image is known by now, by name.
     pub containers: Box<[Running]>,
 }
@@ -27,23 +33,31 @@ pub struct Running {
     pub image_id: Box<str>,
 }
 
-/// Digests by name of the container and image as written.
+/// What pods run, by name of the container and image as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Digests(pub BTreeMap<Of, BTreeSet<Box<str>>>);
+pub struct Digests(pub BTreeMap<Of, BTreeMap<Box<str>, Runners>>);
 
 /// Name of a container, and its image as written.
 pub type Of = (Arc<str>, Arc<str>);
 
+/// Pods that run the same in a container.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Runners {
+    /// How many.
+    pub pods: u32,
+    /// Revisions that they belong to.
+    pub revisions: BTreeSet<Arc<str>>,
+    /// What stands for their names in a document.
+    pub labels: BTreeSet<Box<str>>,
+}
+
 /// All pods that are known.
 #[derive(Debug, Default)]
-pub struct Pods {
-    pods: HashMap<Arc<str>, Pod>,
-    by_owner: HashMap<Arc<str>, HashSet<Arc<str>>>,
-}
+pub struct Pods(HashMap<Arc<str>, Pod>);
 
 impl Pod {
     /// Reads the record of a pod; none for a text that is no pod.
-    pub fn of(object: &str, namespace: &str, owner: Option<Arc<str>>) -> Option<Self> {
+    pub fn of(object: &str, namespace: &str, owner: Option<Arc<str>>, revision: Option<Arc<str>>) -> Option<Self> {
         #[derive(Default, Deserialize)]
         #[serde(rename_all = "camelCase", default)]
         struct Object {
@@ -86,60 +100,58 @@ impl Pod {
             })
             .collect();
         containers.sort();
-        Some(Self { namespace: Arc::from(namespace), owner, containers: containers.into_boxed_slice() })
+        Some(Self { namespace: Arc::from(namespace), owner, revision, containers: containers.into_boxed_slice() })
     }
 }
 
 impl Pods {
     /// A pod is there; whether it runs something else than before.
     pub fn put(&mut self, uid: &str, pod: Pod) -> bool {
-        if self.pods.get(uid) == Some(&pod) {
-            return false;
+        match self.0.get_mut(uid) {
+            Some(known) if *known == pod => false,
+            Some(known) => {
+                *known = pod;
+                true
+            }
+            None => {
+                let runs = !pod.containers.is_empty();
+                self.0.insert(Arc::from(uid), pod);
+                runs
+            }
         }
-        let before = self.remove(uid);
-        let uid: Arc<str> = Arc::from(uid);
-        if let Some(owner) = &pod.owner {
-            self.by_owner.entry(Arc::clone(owner)).or_default().insert(Arc::clone(&uid));
-        }
-        let changed = before.map_or(!pod.containers.is_empty(), |before| before != pod);
-        self.pods.insert(uid, pod);
-        changed
     }
 
     /// A pod is gone.
     pub fn remove(&mut self, uid: &str) -> Option<Pod> {
-        let pod = self.pods.remove(uid)?;
-        if let Some(owner) = &pod.owner
-            && let Some(pods) = self.by_owner.get_mut(owner)
-        {
-            pods.remove(uid);
-            if pods.is_empty() {
-                self.by_owner.remove(owner);
-            }
-        }
-        Some(pod)
+        self.0.remove(uid)
+    }
+
+    /// A pod.
+    pub fn get(&self, uid: &str) -> Option<&Pod> {
+        self.0.get(uid)
     }
 
     /// The pods of a namespace are of no interest any more.
     pub fn remove_namespace(&mut self, namespace: &str) {
-        let gone: Vec<Arc<str>> = self.uids(|pod| &*pod.namespace == namespace).cloned().collect();
-        for uid in gone {
-            self.remove(&uid);
-        }
+        self.0.retain(|_, pod| *pod.namespace != *namespace);
     }
 
     /// UIDs of some pods.
     pub fn uids(&self, wanted: impl Fn(&Pod) -> bool) -> impl Iterator<Item = &Arc<str>> {
-        self.pods.iter().filter(move |(_, pod)| wanted(pod)).map(|(uid, _)| uid)
+        self.0.iter().filter(move |(_, pod)| wanted(pod)).map(|(uid, _)| uid)
     }
+}
 
-    /// Adds the digests of a pod, and of the pods that an object controls.
-    pub fn digests_of(&self, uid: &str, digests: &mut Digests) {
-        let owned = self.by_owner.get(uid).into_iter().flatten();
-        for pod in owned.filter_map(|uid| self.pods.get(uid)).chain(self.pods.get(uid)) {
-            for running in &pod.containers {
-                let key = (Arc::clone(&running.name), Arc::clone(&running.image));
-                digests.0.entry(key).or_default().insert(running.image_id.clone());
+impl Digests {
+    /// Adds what a pod runs. `revision` is that of its controller.
+    pub fn add(&mut self, pod: &Pod, revision: Option<&Arc<str>>, label: &str) {
+        for running in &pod.containers {
+            let of = (Arc::clone(&running.name), Arc::clone(&running.image));
+            let runners = self.0.entry(of).or_default().entry(running.image_id.clone()).or_default();
+            runners.pods += 1;
+            runners.revisions.extend(pod.revision.as_ref().or(revision).cloned());
+            if !runners.labels.contains(label) {
+                runners.labels.insert(Box::from(label));
             }
         }
     }
