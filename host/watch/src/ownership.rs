@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// UID of an object.
 pub type Uid = Arc<str>;
 
-/// Owners above an object at most. The longest chain known from a workload has six hops, from a pod eight
-/// (`Pod` to a pipeline of services over `KServe` and Knative).
+/// Owners above an object at most. The longest chain known has six hops from a workload, and eight from a pod: a pipeline of services, each
+/// over another kind of service, a route and its revisions, a Deployment and a ReplicaSet.
 pub const MAX_HOPS: usize = 8;
 
 /// A controller as its child names it.
