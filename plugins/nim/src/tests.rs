@@ -162,7 +162,7 @@ fn helpers_are_containers_of_their_class() {
     assert_eq!(
         found,
         [
-            ("ruff", "main", "registry.shore.example/nim-internal/vllm-ruff-7b:2.0.0"),
+            ("ruff-ctr", "main", "registry.shore.example/nim-internal/vllm-ruff-7b:2.0.0"),
             ("prepare", "init", "registry.shore.example/tools/prepare:4"),
             ("meter", "sidecar", "registry.shore.example/tools/meter:1.2"),
             ("picker", "sidecar", "registry.shore.example/gateway/epp:v1.3.1"),

@@ -2,7 +2,7 @@
 //!
 //! Inputs are read and taken through the [pipeline](crate::pipeline) by one worker per core; results come out in the order of the
 //! inputs. Objects whose scraper may ask for other objects wait until everything was read and come last, and so do those of a cluster
-//! dump, which have UIDs: what belongs to another of them is in its [document](families).
+//! dump, which have UIDs: what belongs to another of them is in its document.
 
 pub mod documents;
 pub mod explain;
