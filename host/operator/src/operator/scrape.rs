@@ -20,7 +20,7 @@ use super::world::print::Shape;
 use super::world::related::{Reference, Used};
 use super::world::{Controller, Key, State, Workload};
 use crate::packed::Facts;
-use crate::parts::is_passing;
+use crate::parts::{is_copy, is_passing};
 use crate::pipeline::{Asked, FAULT, Reading, generation, given_up};
 
 /// Bytes of the text of an object from which on it waits for its turn: reading takes some ten times as much memory for a moment, and the
@@ -75,6 +75,7 @@ pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, 
         api_version: plugin.as_ref().map_or_else(|| Arc::from(resource.api_version()), |plugin| api_version(plugin, &key.kind)),
         going,
         print: shape.print,
+        retired: shape.empty && is_copy(&key.kind),
         state: State::Owned,
         ..unread(resource, meta, controller.clone(), serving.round)
     };
@@ -139,6 +140,7 @@ pub fn unread(resource: &Resource, meta: &Meta, controller: Controller, round: u
         stale: false,
         going: meta.deletion_timestamp.is_some(),
         print: None,
+        retired: false,
         revision: meta.annotations.revision.as_deref().map(Arc::from),
         state: State::Unread,
     }

@@ -78,6 +78,8 @@ pub struct Workload {
     pub going: bool,
     /// Print of its containers, where it has a pod template.
     pub print: Option<Print>,
+    /// It is a copy that is scaled to nothing, such as a ReplicaSet of an earlier revision.
+    pub retired: bool,
     /// Which revision of its controller it is.
     pub revision: Option<Arc<str>>,
     /// What it is.

@@ -24,6 +24,7 @@ fn after_a_restart_the_conditions_say_whether_there_was_a_good_state() {
     let reason = |status: &Value| condition(status, "Degraded")["reason"].as_str().unwrap_or_default().to_owned();
     let operator = stage.running(&[]);
     stage.wait_config("it was never valid", |status| reason(status) == "RunningOnDefaults");
+    stage.wait_quiet();
     end(&operator);
     // Restarted twice: the status that the run before left behind is no good state either.
     for _ in 0..2 {

@@ -113,6 +113,8 @@ impl Supervisor {
         let owners = owners(&serving, &all, &state.driver);
         let followed: BTreeSet<Arc<GroupKind>> = owners.demands.keys().cloned().collect();
         self.shared.world().expect(owners.expected);
+        // Watches of copies wait until it is known who may own them.
+        self.shared.kinds_read.notify_waiters();
         all.extend(owners.demands);
         if state.round != state.wanted || state.followed != followed {
             (state.wanted, state.followed) = (state.round, followed);

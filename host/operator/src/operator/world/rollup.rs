@@ -16,7 +16,7 @@ use aibom_watch::ownership::{End, MAX_HOPS, Member, Reference, Walk};
 use super::print::{Print, Shape};
 use super::{Controller, Key, State, Touched, Workload, World, covers};
 use crate::packed::Facts;
-use crate::parts::{is_copy, named, passes, shown, stands_for};
+use crate::parts::{is_copy, is_passing, named, passes, shown, stands_for};
 use crate::running::Digests;
 
 /// Who speaks for a workload.
@@ -200,7 +200,7 @@ impl World {
                 family.carried.push(Arc::clone(uid));
                 // Of copies that are told the same one says it for all.
                 let copied = stands_for.clone().zip(part.print);
-                if copied.is_none_or(|copy| copies.insert(copy)) {
+                if !self.is_said_in(&walk, part) && copied.is_none_or(|copy| copies.insert(copy)) {
                     family.parts.push(PartFacts { facts: facts.clone(), stands_for });
                 }
             }
@@ -304,6 +304,15 @@ impl World {
     /// The document of a workload has no room for what belongs to it: that speaks for itself, for as long as the workload is there.
     pub fn set_alone(&mut self, key: &Key) -> Touched {
         if self.alone.insert(key.clone()) { self.below_key(key) } else { Touched::new() }
+    }
+
+    /// Whether a copy, the first of a walk, says nothing beside those above it, though it was read: it came before them.
+    fn is_said_in(&self, walk: &Walk<'_, Arc<GroupKind>>, copy: &Workload) -> bool {
+        let [(_, own), above @ ..] = &walk.members[..] else { return false };
+        let told_the_same = |member: &Member<Arc<GroupKind>>| {
+            copy.print.is_some() && self.workloads.get(&Key::of(member)).is_some_and(|known| known.print == copy.print)
+        };
+        is_passing(&own.kind) && (copy.retired || above.iter().any(|(_, member)| told_the_same(member)))
     }
 
     /// Whether an object says what is said above it, and was not read.

@@ -29,6 +29,7 @@ pub(in crate::operator) fn workload(uid: &str, owner: Option<&str>, state: State
         stale: false,
         going: false,
         print: None,
+        retired: false,
         revision: None,
         state,
     }
@@ -202,6 +203,15 @@ fn a_document_holds_what_belongs_to_the_workload_under_names_that_stay() {
     assert_eq!(carried, ["engine", "web-1-x"]);
     let stand: BTreeSet<Option<&str>> = family.parts.iter().map(|part| part.stands_for.as_deref()).collect();
     assert_eq!(stand, BTreeSet::from([None, Some("web-*")]));
+    // Read before it was known to whom they belong: a revision that runs nothing, and a copy of what is said above.
+    let print = Shape::of(r#"{"spec":{"containers":[{"name":"server"}]}}"#).print;
+    world.put(&web, Workload { print, ..workload("d", None, ai()) });
+    let old = Workload { controller: controlled("Deployment", "d"), retired: true, ..workload("old", None, ai()) };
+    world.put(&key("ReplicaSet", "demo", "web-0"), old);
+    let copy = Workload { controller: controlled("Deployment", "d"), print, ..workload("copy", None, ai()) };
+    world.put(&key("ReplicaSet", "demo", "web-2"), copy);
+    let again = world.family(&web, &workload_of(&world, &web));
+    assert_eq!((again.parts.len(), again.carried.len()), (family.parts.len(), family.carried.len() + 2));
     let owned: Vec<&str> = family.owned.iter().map(|owned| &*owned.name).collect();
     assert_eq!(owned, ["broken", "engine", "plain"], "copies are not counted, nor is what nobody reads");
     assert_eq!(family.unread, BTreeSet::from(["StatefulSet/broken".to_owned()]));
