@@ -85,10 +85,16 @@ pub(super) struct Families {
     owners: Index<GroupKind>,
 }
 
-/// What a document is made of, and where its object was found.
+/// An object, and what it leads to.
 pub(super) struct Root {
-    finding: Finding,
-    facts: Option<Facts>,
+    held: Held,
+    plan: Plan,
+}
+
+/// What an object leads to.
+#[derive(Default)]
+struct Plan {
+    /// Facts of what belongs to it, and what stands for the name of one that comes and goes.
     parts: Vec<(Facts, Option<String>)>,
     owned: BTreeSet<Owned>,
     unread: BTreeSet<String>,
@@ -138,7 +144,7 @@ impl Families {
     pub(super) fn resolve(mut self) -> Vec<Root> {
         let plans: Vec<_> = self.held.iter().map(|held| held.as_ref().map(|held| self.plan(held))).collect();
         let held = std::mem::take(&mut self.held);
-        held.into_iter().zip(plans).filter_map(|(held, plan)| Some((held?, plan?))).map(|(held, plan)| held.with(plan)).collect()
+        held.into_iter().zip(plans).filter_map(|(held, plan)| Some(Root { held: held?, plan: plan? })).collect()
     }
 
     fn plan(&self, held: &Held) -> Plan {
@@ -194,27 +200,11 @@ impl Families {
     }
 }
 
-#[derive(Default)]
-struct Plan {
-    unread: BTreeSet<String>,
-    parts: Vec<(Facts, Option<String>)>,
-    owned: BTreeSet<Owned>,
-    because: Option<String>,
-    digests: Digests,
-    above: Option<ObjectRef>,
-}
-
-impl Held {
-    fn with(self, plan: Plan) -> Root {
-        let Plan { unread, parts, owned, because, digests, above } = plan;
-        Root { finding: self.finding, facts: self.facts, unread, parts, owned, because, digests, above }
-    }
-}
-
 impl Root {
     /// Makes the document, or says who has it.
     pub(super) fn finish(self, pipeline: &Pipeline<'_>) -> Finding {
-        let Self { mut finding, facts, unread, parts, owned, because, digests, above } = self;
+        let Held { mut finding, facts, .. } = self.held;
+        let Plan { unread, parts, owned, because, digests, above } = self.plan;
         if let Some(above) = above {
             if let Some(inventory) = facts.and_then(|facts| facts.unpack()) {
                 finding.outcome = Outcome::PartOf { above: Box::new(above), problems: inventory.problems };

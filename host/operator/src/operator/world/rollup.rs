@@ -179,11 +179,11 @@ impl World {
             let Some(member) = self.owners.get(uid) else { continue };
             let own = Key::of(member);
             let Some(part) = self.workloads.get(&own) else { continue };
+            let Some(walk) = self.owners.walk(uid) else { continue };
             // One that speaks itself: it is in a circle, or too far below.
-            if self.speaker(uid).as_ref().is_some_and(|speaker| speaker != key) {
+            if self.speaker_in(&walk, uid).is_some_and(|speaker| speaker != key) {
                 continue;
             }
-            let Some(walk) = self.owners.walk(uid) else { continue };
             let passing = passes(&walk);
             let stands_for = passing.then(|| stands_for(&walk));
             let facts = match &part.state {
