@@ -419,6 +419,10 @@ impl Tree {
                 let mut chain = Chain::default();
                 for (name, member) in self.members(from) {
                     let Some(inner) = zone.enter(name, visibility) else { continue };
+                    // With none that is seen they are as good as none: that a tool notes its first one changes no view.
+                    if inner == Zone::Annotations && self.kind(member) == Kind::Object && !self.members(member).any(|(key, _)| is_seen(key)) {
+                        continue;
+                    }
                     let key = to.intern(name);
                     let child = self.copy(member, inner, visibility, to, own, key);
                     chain.add(child, to);
@@ -449,10 +453,15 @@ impl Zone {
             // Versions that change with every write, whatever was written: with them no view would ever be seen twice.
             (Self::Metadata, "managedFields" | "resourceVersion" | "generation") => None,
             (Self::Metadata, "annotations") => Some(Self::Annotations),
-            (Self::Annotations, key) if !key.starts_with(ANNOTATION_PREFIX) => None,
+            (Self::Annotations, key) if !is_seen(key) => None,
             _ => Some(Self::Inner),
         }
     }
+}
+
+/// Whether a scraper may see an annotation.
+fn is_seen(annotation: &str) -> bool {
+    annotation.starts_with(ANNOTATION_PREFIX)
 }
 
 /// Iterator over sibling nodes.

@@ -143,6 +143,11 @@ impl<K: Clone + Eq> Index<K> {
         self.members.get(uid)
     }
 
+    /// Whether anything names an object as its controller, whether or not the object is known.
+    pub fn has_children(&self, uid: &str) -> bool {
+        self.children.contains_key(uid)
+    }
+
     /// How many objects are known.
     pub fn len(&self) -> usize {
         self.members.len()

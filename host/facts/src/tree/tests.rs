@@ -59,11 +59,23 @@ fn a_view_hides_managed_fields_foreign_annotations_and_status() {
     let view = object.view(object.root(), Visibility::default());
     assert_eq!(
         view.json(view.root()),
-        r#"{"metadata":{"name":"x","annotations":{"aibom.k8saibom.dev/model":"a/b"}},"spec":{"template":{"metadata":{"annotations":{}}},"status":"kept"}}"#
+        r#"{"metadata":{"name":"x","annotations":{"aibom.k8saibom.dev/model":"a/b"}},"spec":{"template":{"metadata":{}},"status":"kept"}}"#
     );
     let with_status = object.view(object.root(), Visibility { status: true });
     assert!(with_status.at(with_status.root(), "/status/replicas").is_some());
     assert_ne!(view.sha256(), with_status.sha256());
+}
+
+#[test]
+fn the_first_annotation_that_is_hidden_changes_no_view_and_wrong_ones_stay_to_be_told_of() {
+    let view = |text: &str| {
+        let object = tree(text);
+        object.view(object.root(), Visibility::default())
+    };
+    let bare = view(r#"{"metadata":{"name":"x"}}"#);
+    assert_eq!(view(r#"{"metadata":{"name":"x","annotations":{"example.org/revision":"1"}}}"#).sha256(), bare.sha256());
+    let wrong = view(r#"{"metadata":{"name":"x","annotations":["a"]}}"#);
+    assert_eq!(wrong.json(wrong.root()), r#"{"metadata":{"name":"x","annotations":["a"]}}"#);
 }
 
 #[test]

@@ -343,8 +343,11 @@ impl World {
         let speaks = |workload: &Workload| matches!(workload.state, State::Ai(_));
         let other_voice = before.map_or(speaks(&workload), |before| speaks(before) != speaks(&workload));
         let goes = before.is_some_and(|before| before.going != workload.going);
+        let mattered = before.is_some_and(|before| self.matters(key, before));
         if let Some(uid) = before.filter(|_| moved).map(|before| Arc::clone(&before.uid)) {
-            self.settle(&uid, key);
+            if mattered {
+                self.settle(&uid, key);
+            }
             if uid != workload.uid {
                 // Made anew: what belonged to the earlier one belongs to nobody.
                 touched.extend(self.below(&uid));
@@ -371,9 +374,19 @@ impl World {
             self.related.put(key, &workload.related);
         }
         let uid = Arc::clone(&workload.uid);
+        let matters = mattered || self.matters(key, &workload);
         self.workloads.insert(key.clone(), workload);
-        self.settle(&uid, key);
+        if matters {
+            self.settle(&uid, key);
+        }
         touched
+    }
+
+    /// Whether the document of the workload above can be another because of an object: a copy that adds nothing, such as most ReplicaSets,
+    /// matters only for the pods below it.
+    fn matters(&self, key: &Key, workload: &Workload) -> bool {
+        let adds_nothing = is_copy(&key.kind) && matches!(workload.state, State::Owned | State::NotAi | State::Unread);
+        !adds_nothing || self.owners.has_children(&workload.uid) || self.pods.get(&workload.uid).is_some()
     }
 
     /// Has the one that speaks for an object looked at when things have settled, and whoever has its facts.
@@ -396,8 +409,11 @@ impl World {
 
     /// A workload is gone.
     pub fn remove(&mut self, key: &Key) -> Touched {
-        let Some(uid) = self.workloads.get(key).map(|workload| Arc::clone(&workload.uid)) else { return Touched::new() };
-        self.settle(&uid, key);
+        let Some(workload) = self.workloads.get(key) else { return Touched::new() };
+        let uid = Arc::clone(&workload.uid);
+        if self.matters(key, workload) {
+            self.settle(&uid, key);
+        }
         let Some(workload) = self.workloads.remove(key) else { return Touched::new() };
         let mut touched = Touched::from([key.clone()]);
         touched.extend(self.below(&uid));

@@ -104,13 +104,17 @@ impl Supervisor {
                 let health = view.health.as_ref()?;
                 let known = stored.kinds.iter().find(|known| known.group == kind.group && known.kind == kind.kind);
                 // As long as nothing is known, what was known last stands: a restart is no news.
-                let last = known.and_then(|known| known.health.as_deref()).filter(|_| *health == Health::Starting);
-                let word = last.unwrap_or(health.as_str());
+                let last = known.filter(|known| *health == Health::Starting && known.health.is_some());
+                let word = last.and_then(|known| known.health.as_deref()).unwrap_or(health.as_str());
                 let same = known.filter(|known| known.health.as_deref() == Some(word) && known.state.as_deref() == Some(view.state));
-                let (cause, message) = match health {
-                    Health::Unhealthy(trouble) => (Some(trouble.cause.to_owned()), Some(advice(kind, trouble, Some(&view)))),
-                    Health::Disabled(why) => (Some(why.as_str().to_owned()), remark(kind, &view)),
-                    _ => (None, remark(kind, &view)),
+                let told = |message| if state.followed.contains(kind) { Some(followed(message)) } else { message };
+                let (cause, message) = match (last, health) {
+                    (Some(known), _) => (known.cause.clone(), known.message.clone()),
+                    (None, Health::Unhealthy(trouble)) => {
+                        (Some(trouble.cause.to_owned()), told(Some(advice(kind, trouble, Some(&view)))))
+                    }
+                    (None, Health::Disabled(why)) => (Some(why.as_str().to_owned()), told(remark(kind, &view))),
+                    (None, _) => (None, told(remark(kind, &view))),
                 };
                 let plugin = serving.catalogue.plugin_of(&kind.group, &kind.kind);
                 let objects = counts.get(kind).copied().unwrap_or(0);
@@ -121,14 +125,13 @@ impl Supervisor {
                     state: Some(view.state.to_owned()),
                     health: Some(word.to_owned()),
                     cause,
-                    message: if state.followed.contains(kind) { Some(followed(message)) } else { message },
+                    message,
                     since: same
                         .and_then(|known| known.since.clone())
                         .or_else(|| view.since.and_then(time_of).map(Time))
                         .or(Some(now.clone())),
                     // Before everything was read it is no count.
-                    objects: known
-                        .filter(|_| *health == Health::Starting)
+                    objects: last
                         .and_then(|known| known.objects)
                         .or_else(|| i64::try_from(objects).ok()),
                     plugin: plugin.map(|plugin| plugin.description().name.clone()),
