@@ -420,7 +420,8 @@ impl Tree {
                 for (name, member) in self.members(from) {
                     let Some(inner) = zone.enter(name, visibility) else { continue };
                     // With none that is seen they are as good as none: that a tool notes its first one changes no view.
-                    if inner == Zone::Annotations && self.kind(member) == Kind::Object && !self.members(member).any(|(key, _)| is_seen(key)) {
+                    if inner == Zone::Annotations && self.kind(member) == Kind::Object && !self.members(member).any(|(key, _)| is_seen(key))
+                    {
                         continue;
                     }
                     let key = to.intern(name);

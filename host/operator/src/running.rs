@@ -7,6 +7,7 @@ pub use observed::observe;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use aibom_watch::Meta;
 use serde::Deserialize;
 
 /// What is kept of a pod.
@@ -56,8 +57,8 @@ pub struct Runners {
 pub struct Pods(HashMap<Arc<str>, Pod>);
 
 impl Pod {
-    /// Reads the record of a pod; none for a text that is no pod.
-    pub fn of(object: &str, namespace: &str, owner: Option<Arc<str>>, revision: Option<Arc<str>>) -> Option<Self> {
+    /// Reads the record of a pod, whose controller has the UID `owner`; none for a text that is no pod.
+    pub fn of(object: &str, meta: &Meta, owner: Option<Arc<str>>) -> Option<Self> {
         #[derive(Default, Deserialize)]
         #[serde(rename_all = "camelCase", default)]
         struct Object {
@@ -100,7 +101,8 @@ impl Pod {
             })
             .collect();
         containers.sort();
-        Some(Self { namespace: Arc::from(namespace), owner, revision, containers: containers.into_boxed_slice() })
+        let revision = meta.labels.get("controller-revision-hash").map(|revision| Arc::from(&**revision));
+        Some(Self { namespace: Arc::from(&*meta.namespace), owner, revision, containers: containers.into_boxed_slice() })
     }
 }
 

@@ -50,7 +50,7 @@ fn facts(report: &Report) -> BTreeSet<String> {
 }
 
 #[test]
-fn both_versions_of_a_graph_give_the_same_facts() {
+fn b09_both_versions_of_a_graph_give_the_same_facts() {
     let (beta, alpha) = (graph("pair-v1beta1"), graph("pair-v1alpha1"));
     assert_eq!(facts(&beta), facts(&alpha));
     assert!(beta.problems.is_empty() && alpha.problems.is_empty());

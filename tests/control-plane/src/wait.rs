@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 
 /// Time between two looks. Long enough that looking, which is often a process, does not become the load.
-const PAUSE: Duration = Duration::from_millis(100);
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Looks again and again until `look` gives something, for at most `limit`.
 ///

@@ -34,7 +34,7 @@ const MOST: f64 = 1.2;
 
 pub(crate) fn measure(workspace: &Workspace, args: &IsolationArgs) -> Result<()> {
     let build = Build::find(workspace, None)?;
-    let stage = Stage::start(workspace, &build)?;
+    let stage = Stage::start(workspace, &build, &[])?;
     let webhook = Webhook::start(&stage.plane, convert_graph)?;
     // Objects that were stored before the version was changed can be read through the webhook only.
     for storage in ["v1alpha1", "v1beta1"] {

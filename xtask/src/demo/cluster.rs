@@ -24,7 +24,7 @@ const SHOWN: &str = "apps-deployment-harbor-chat";
 
 pub(crate) fn show(workspace: &Workspace, binary: Option<&Path>) -> Result<()> {
     let build = Build::find(workspace, binary)?;
-    let stage = Stage::start(workspace, &build)?;
+    let stage = Stage::start(workspace, &build, &[])?;
     apply_examples(workspace, &stage.plane)?;
     step("Starting the operator as the ServiceAccount of the chart");
     let operator = stage.operator(&[])?;

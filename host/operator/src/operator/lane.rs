@@ -258,10 +258,9 @@ impl Runner<'_> {
 
     /// What a pod runs.
     fn pod(&mut self, meta: &Meta, object: &str) {
-        let revision = meta.labels.get("controller-revision-hash").map(|revision| Arc::from(&**revision));
         let mut world = self.shared.world();
         let owner = world.controller_of(meta).one().map(|owner| Arc::clone(&owner.uid));
-        if let Some(pod) = Pod::of(object, &meta.namespace, owner, revision) {
+        if let Some(pod) = Pod::of(object, meta, owner) {
             if let Some(seen) = &mut self.seen {
                 seen.pods.insert(Arc::from(&*meta.uid));
             }

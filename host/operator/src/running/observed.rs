@@ -72,6 +72,7 @@ mod tests {
     use super::*;
     use crate::running::Pod;
     use aibom_facts::inventory::Origin;
+    use aibom_watch::Meta;
     use serde_json::json;
     use std::sync::Arc;
 
@@ -79,10 +80,9 @@ mod tests {
         let specs: Vec<_> = containers.iter().map(|(name, image, _)| json!({ "name": name, "image": image })).collect();
         let statuses: Vec<_> = containers.iter().map(|(name, _, id)| json!({ "name": name, "image": "x", "imageID": id })).collect();
         let object = json!({ "spec": { "containers": specs }, "status": { "containerStatuses": statuses } });
-        Pod::of(&object.to_string(), "demo", None, None).unwrap()
+        Pod::of(&object.to_string(), &Meta::default(), None).unwrap()
     }
 
-    /// B39.
     #[test]
     fn b39_each_digest_is_there_with_the_number_of_its_pods_and_their_revisions() {
         let id = |byte: &str| format!("r.io/acme/engine@sha256:{}", byte.repeat(32));
@@ -114,7 +114,6 @@ mod tests {
         assert!(image.finding.properties["aibom.rollup.from"].contains("Pod/plum-*"));
     }
 
-    /// B40.
     #[test]
     fn b40_a_pod_that_still_pulls_says_nothing_yet() {
         let mut digests = Digests::default();

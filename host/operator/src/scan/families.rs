@@ -42,13 +42,9 @@ impl Lineage {
         let kind = GroupKind::new(&reference.group, &reference.kind);
         let controller = meta.controller(|group, kind| GroupKind::new(group, kind));
         let namespace: Arc<str> = Arc::from(&*meta.namespace);
-        let of_pod = || {
-            let owner = controller.one().map(|owner| Arc::clone(&owner.uid));
-            let revision = meta.labels.get("controller-revision-hash").map(|revision| Arc::from(&**revision));
-            Pod::of(&tree.json(root), &meta.namespace, owner, revision)
-        };
         let is_pod = kind.group.is_empty() && kind.kind == "Pod";
-        let pod = if is_pod { of_pod() } else { None };
+        let owner = || controller.one().map(|owner| Arc::clone(&owner.uid));
+        let pod = if is_pod { Pod::of(&tree.json(root), &meta, owner()) } else { None };
         let retired = is_copy(&kind) && tree.at(root, "/spec/replicas").and_then(|node| tree.integer(node)) == Some(0);
         let revision = meta.annotations.revision.as_deref().map(Arc::from);
         let member = Member { kind, namespace, name: Arc::from(&*meta.name), controller };

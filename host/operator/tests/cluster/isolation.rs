@@ -302,6 +302,22 @@ fn a_kind_that_is_out_of_order_is_told_of_and_harms_no_other() {
     stage.plane.apply(&listed("two", "acme/pen-1b").to_string()).unwrap();
     stage.wait_aibom("demo", &aibom_of("two"), "its model", |aibom| models(aibom) == ["acme/pen-1b"]);
 
+    // It answers, and has converted nothing: some objects can be read, and the one that cannot decides.
+    webhook.lie(true);
+    let sick = wait_health(&stage, "Unhealthy");
+    assert_eq!(sick["cause"], "Conversion", "{sick}");
+    std::thread::sleep(A_WHILE);
+    wait_health(&stage, "Unhealthy");
+    others_are_served(&stage, "lied");
+    webhook.lie(false);
+    wait_health(&stage, "Healthy");
+    // One that takes its time is no trouble, and nobody else waits for it.
+    webhook.delay(Duration::from_secs(3));
+    others_are_served(&stage, "slow");
+    std::thread::sleep(A_WHILE);
+    wait_health(&stage, "Healthy");
+    webhook.delay(Duration::ZERO);
+
     // Rows 5 and 6: no version that anybody reads is served, and back.
     let mut unserved = definition(&stage, "v1beta1", &conversion);
     for version in unserved["spec"]["versions"].as_array_mut().unwrap() {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aibom_control_plane::wait_until;
+use aibom_control_plane::{Options, wait_until};
 use serde_json::{Value, json};
 
 use crate::stage::{A_WHILE, SOON, Stage, deployment, document, models, root};
@@ -419,6 +419,37 @@ fn nobody_hides_behind_an_owner_and_no_change_leaves_a_gap() {
     stage.plane.kubectl(&["delete", "leaderworkerset", "late", "-n", NAMESPACE, "--cascade=orphan"]).unwrap();
     stage.wait_aibom(NAMESPACE, "apps-statefulset-late", "its own again", |aibom| models(aibom) == ["acme/late-7b"]);
     stage.wait_gone(NAMESPACE, late);
+}
+
+/// Without the garbage collector, which would soon take these objects away: until it does, and where it cannot, they run.
+#[test]
+fn nobody_hides_behind_an_owner_that_is_gone_or_elsewhere() {
+    let controllers = vec!["--controllers=*,-garbage-collector-controller".to_owned()];
+    let stage = Stage::with(&Options { controller_manager_args: controllers, ..Options::default() });
+    stage.team(NAMESPACE);
+    stage.plane.create_namespace("elsewhere", &[("aibom.k8saibom.dev/enabled", "true")]).unwrap();
+    stage.configure(&json!({}));
+    let _operator = stage.running(&[]);
+    let made = |name: &str, owner: Option<&Made>| {
+        make(&stage, "apps/v1", "Deployment", name, &deployed(name, 0, &serving("main", &format!("acme/{name}"))), owner)
+    };
+    let gone = Made { uid: "0c2b8c1e-5d0f-4f0e-9d57-0a4f6d3c1b2a".to_owned(), ..made("stays", None) };
+    made("behind-gone", Some(&gone));
+    let far = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "far", "namespace": "elsewhere" },
+        "spec": deployed("far", 0, &serving("main", "acme/far")),
+    });
+    stage.plane.apply(&far.to_string()).unwrap();
+    let uid = stage.plane.get_json(&["deployment", "far", "-n", "elsewhere"]).unwrap()["metadata"]["uid"].as_str().unwrap().to_owned();
+    made("behind-far", Some(&Made { api_version: "apps/v1".to_owned(), kind: "Deployment".to_owned(), name: "far".to_owned(), uid }));
+    for (name, why) in [
+        ("behind-gone", "its controller, Deployment/stays (apps), is not there"),
+        ("behind-far", "its controller, Deployment/far (apps), is in another namespace"),
+    ] {
+        stage.wait_aibom(NAMESPACE, &format!("apps-deployment-{name}"), why, |aibom| {
+            models(aibom) == [format!("acme/{name}")] && said(aibom, "aibom.rollup.unresolved") == [why]
+        });
+    }
 }
 
 #[test]

@@ -35,7 +35,12 @@ pub(crate) struct Stage {
 impl Stage {
     /// A control plane with the definitions, and the rights of the chart.
     pub(crate) fn new() -> Self {
-        let plane = ControlPlane::start(&Options::default()).unwrap();
+        Self::with(&Options::default())
+    }
+
+    /// The same on a control plane of one's own making.
+    pub(crate) fn with(options: &Options) -> Self {
+        let plane = ControlPlane::start(options).unwrap();
         plane.install_crds(&root().join("crds")).unwrap();
         plane.create_namespace(SYSTEM, &[]).unwrap();
         plane

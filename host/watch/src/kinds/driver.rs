@@ -13,7 +13,7 @@ use super::definition::{Facts, Reading};
 use super::discovery::Discovery;
 use super::health::Health;
 use super::machine::{Demand, Effect, Machine, Observation, Signal, Told, View};
-use super::probe::probe;
+use super::probe::{Missed, Name, probe};
 use crate::backoff::Backoff;
 use crate::client::{Accept, Client};
 use crate::failure::{Cause, Failure};
@@ -122,6 +122,8 @@ struct Slot {
     read: Read,
     probe_at: Option<Instant>,
     probing: Option<u64>,
+    /// What the last probe could not read. It is asked for until it can be: what is wrong with one object must not be well with the next.
+    missed: Option<Name>,
 }
 
 struct Read {
@@ -134,7 +136,7 @@ struct Read {
 
 enum Done<K> {
     Read(K, Result<Reading, Failure>),
-    Probe(K, u64, Result<bool, Failure>),
+    Probe(K, u64, Result<bool, Missed>),
 }
 
 impl<K: Clone + Ord + fmt::Display + Send + 'static> Driver<K> {
@@ -192,7 +194,7 @@ impl<K: Clone + Ord + fmt::Display + Send + 'static> Driver<K> {
             if !self.slots.contains_key(&kind) {
                 let read =
                     Read { at: None, under_way: false, again: false, backoff: Backoff::new(self.timing.backoff.0, self.timing.backoff.1) };
-                let slot = Slot { machine: Machine::new(self.initial), name: None, read, probe_at: None, probing: None };
+                let slot = Slot { machine: Machine::new(self.initial), name: None, read, probe_at: None, probing: None, missed: None };
                 self.slots.insert(kind.clone(), slot);
             }
             let Some(slot) = self.slots.get_mut(&kind) else { continue };
@@ -291,7 +293,7 @@ impl<K: Clone + Ord + fmt::Display + Send + 'static> Driver<K> {
                 self.probes += 1;
                 slot.probing = Some(run);
                 slot.probe_at = None;
-                let hint = (self.names)(kind, self.probes);
+                let hint = slot.missed.clone().or_else(|| (self.names)(kind, self.probes));
                 let (client, kind, resource) = (self.client.clone(), kind.clone(), resource.clone());
                 self.work.spawn(async move {
                     let outcome = probe(&client, &resource, hint).await;
@@ -429,16 +431,22 @@ impl<K: Clone + Ord + fmt::Display + Send + 'static> Driver<K> {
         }
     }
 
-    fn was_probed(&mut self, kind: &K, run: u64, outcome: Result<bool, Failure>) {
+    fn was_probed(&mut self, kind: &K, run: u64, outcome: Result<bool, Missed>) {
+        let (outcome, missed) = match outcome {
+            Ok(named) => (Ok(named), None),
+            Err(Missed { failure, name }) => (Err(failure), name),
+        };
+        let failed = outcome.is_err();
         if let Some(slot) = self.slots.get_mut(kind) {
             slot.probing = None;
+            slot.missed = missed;
         }
         if let Err(failure) = &outcome {
             tracing::warn!(kind = %kind, %failure, "a kind was probed in vain");
         }
         self.observed(kind, Observation::Probed(run, outcome));
         if let Some(slot) = self.slots.get_mut(kind) {
-            let ill = matches!(slot.machine.view().health, Some(Health::Unhealthy(_)));
+            let ill = failed || matches!(slot.machine.view().health, Some(Health::Unhealthy(_)));
             let wait = if ill { self.timing.probe_ill } else { self.timing.probe };
             slot.probe_at = Some(Instant::now() + wait.mul_f64(1.0 - 0.1 * fastrand::f64()));
         }

@@ -6,6 +6,22 @@ use crate::client::{Accept, Client};
 use crate::failure::{Cause, Failure};
 use crate::resource::{Resource, Scope};
 
+/// Namespace and name of an object.
+pub(super) type Name = (String, String);
+
+/// Why objects cannot be read, and which one it was, if it was one.
+#[derive(Debug)]
+pub(super) struct Missed {
+    pub(super) failure: Failure,
+    pub(super) name: Option<Name>,
+}
+
+impl From<Failure> for Missed {
+    fn from(failure: Failure) -> Self {
+        Self { failure, name: None }
+    }
+}
+
 /// Lists one object, and reads it, or `hint`, by its name. True when an object was read, false when there is none.
 ///
 /// A list is answered out of the API server's watch cache as long as nothing was written since the conversion webhook died; only a read by
@@ -13,7 +29,7 @@ use crate::resource::{Resource, Scope};
 ///
 /// # Errors
 /// Objects cannot be read.
-pub(super) async fn probe(client: &Client, resource: &Resource, hint: Option<(String, String)>) -> Result<bool, Failure> {
+pub(super) async fn probe(client: &Client, resource: &Resource, hint: Option<Name>) -> Result<bool, Missed> {
     #[derive(Deserialize)]
     struct List {
         #[serde(default)]
@@ -38,7 +54,7 @@ pub(super) async fn probe(client: &Client, resource: &Resource, hint: Option<(St
         match client.get_text(&resource.object_path(Some(&namespace), &name), Accept::Metadata).await {
             Ok(_) => return Ok(true),
             Err(failure) if failure.cause == Cause::NotFound => {}
-            Err(failure) => return Err(failure),
+            Err(failure) => return Err(Missed { failure, name: Some((namespace, name)) }),
         }
     }
     Ok(false)

@@ -56,7 +56,9 @@ fn write_module(pin: &Pin, module: &Path) -> Result<()> {
 /// Caches of Go, its proxy and its flags are those of the environment.
 fn run_go(tool: Tool, module: &Path, output: &Path) -> Result<()> {
     let mut command = Command::new("go");
-    command.args(["build", "-trimpath", "-ldflags", &tool.pin().link_flags(), "-o"]).arg(output).arg(tool.package());
+    // Nobody debugs these: what a debugger needs is a part of what compiling takes.
+    command.args(["build", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags", &tool.pin().link_flags(), "-o"]);
+    command.arg(output).arg(tool.package());
     // No C compiler is needed, and a workspace above the cache does not count.
     command.current_dir(module).env("CGO_ENABLED", "0").env("GOWORK", "off").stdin(Stdio::null());
     let output = command.output().map_err(|source| match source.kind() {

@@ -110,9 +110,7 @@ impl Supervisor {
                 let told = |message| if state.followed.contains(kind) { Some(followed(message)) } else { message };
                 let (cause, message) = match (last, health) {
                     (Some(known), _) => (known.cause.clone(), known.message.clone()),
-                    (None, Health::Unhealthy(trouble)) => {
-                        (Some(trouble.cause.to_owned()), told(Some(advice(kind, trouble, Some(&view)))))
-                    }
+                    (None, Health::Unhealthy(trouble)) => (Some(trouble.cause.to_owned()), told(Some(advice(kind, trouble, Some(&view))))),
                     (None, Health::Disabled(why)) => (Some(why.as_str().to_owned()), told(remark(kind, &view))),
                     (None, _) => (None, told(remark(kind, &view))),
                 };
@@ -131,9 +129,7 @@ impl Supervisor {
                         .or_else(|| view.since.and_then(time_of).map(Time))
                         .or(Some(now.clone())),
                     // Before everything was read it is no count.
-                    objects: last
-                        .and_then(|known| known.objects)
-                        .or_else(|| i64::try_from(objects).ok()),
+                    objects: last.and_then(|known| known.objects).or_else(|| i64::try_from(objects).ok()),
                     plugin: plugin.map(|plugin| plugin.description().name.clone()),
                     plugin_digest: plugin.map(|plugin| format!("sha256:{}", plugin.digest())),
                 })

@@ -167,6 +167,62 @@ fn who_cannot_be_reached_is_named_with_the_reason() {
     assert_eq!(because(&world, "across"), "own: its controller, Deployment/d (apps), is in another namespace");
 }
 
+/// No document more than there are things that nobody speaks for: the part has its own, says why, and gives it up when it can be told to
+/// whom it belongs.
+#[test]
+fn b26_below_a_middle_kind_that_may_not_be_read_a_part_speaks_for_itself_until_it_may() {
+    let mut world = World::new();
+    world.opt_in("demo");
+    for of in ["Widget", "Revision", "Deployment", "ReplicaSet"] {
+        world.set_lane(&kind(of), &resource(), &Scope::Cluster, Lane { synced: true, ..Lane::default() });
+    }
+    let forbidden = Lane { failing: true, cause: Some(Cause::Forbidden), synced: false };
+    world.set_lane(&kind("Revision"), &resource(), &Scope::Cluster, forbidden);
+    world.put(&key("Widget", "demo", "top"), workload("w", None, ai()));
+    let below = Workload { controller: controlled("Revision", "v"), ..workload("d", None, ai()) };
+    world.put(&key("Deployment", "demo", "web"), below);
+    let copy = Workload { controller: controlled("Deployment", "d"), ..workload("r", None, State::Owned) };
+    world.put(&key("ReplicaSet", "demo", "web-1"), copy);
+    let why = "its controller, Revision/v (apps), may not be read";
+    assert_eq!(voice(&world, "Deployment", "web"), Voice::Unreachable(why.to_owned()));
+    assert_eq!(voice(&world, "ReplicaSet", "web-1"), Voice::Above(key("Deployment", "demo", "web")), "and for what is below it");
+    world.set_lane(&kind("Revision"), &resource(), &Scope::Cluster, Lane { synced: true, ..Lane::default() });
+    world.put(&key("Revision", "demo", "v"), Workload { controller: controlled("Widget", "w"), ..workload("v", None, State::Unread) });
+    assert_eq!(voice(&world, "Deployment", "web"), Voice::Above(key("Widget", "demo", "top")));
+}
+
+#[test]
+fn b27_two_paths_to_one_root_end_in_one_document_that_counts_the_pods_of_both() {
+    let mut world = World::new();
+    world.opt_in("demo");
+    world.put(&key("Graph", "demo", "top"), workload("g", None, ai()));
+    let middle = |by: &str, owner: &str, uid: &str| Workload { controller: controlled(by, owner), ..workload(uid, None, State::Unread) };
+    world.put(&key("CliqueSet", "demo", "set"), middle("Graph", "g", "set"));
+    world.put(&key("Clique", "demo", "direct"), middle("CliqueSet", "set", "direct"));
+    world.put(&key("ScalingGroup", "demo", "group"), middle("CliqueSet", "set", "group"));
+    world.put(&key("Clique", "demo", "scaled"), middle("ScalingGroup", "group", "scaled"));
+    for (pod, owner) in [("p", "direct"), ("q", "scaled")] {
+        put_pod(&mut world, pod, ("Clique", owner), &["sha256:a"]);
+        assert_eq!(voice(&world, "Pod", pod), Voice::Above(key("Graph", "demo", "top")));
+    }
+    let digests = world.digests(&workload_of(&world, &key("Graph", "demo", "top")));
+    assert_eq!(digests.0.values().next().unwrap()["sha256:a"].pods, 2);
+}
+
+#[test]
+fn a_pod_whose_owner_comes_between_its_record_and_itself_is_counted_all_the_same() {
+    let mut world = World::new();
+    world.opt_in("demo");
+    world.put(&key("Deployment", "demo", "web"), workload("d", None, ai()));
+    let running = Running { name: Arc::from("server"), image: Arc::from("acme/quill:1"), image_id: Box::from("sha256:a") };
+    world.put_pod("p", Pod { namespace: Arc::from("demo"), owner: Some(Arc::from("r")), revision: None, containers: [running].into() });
+    let copy = Workload { controller: controlled("Deployment", "d"), ..workload("r", None, State::Owned) };
+    world.put(&key("ReplicaSet", "demo", "web-1"), copy);
+    assert!(world.take_settling().is_empty(), "a copy that adds nothing, with nothing below it");
+    world.put(&key("Pod", "demo", "p"), Workload { controller: controlled("ReplicaSet", "r"), ..workload("p", None, State::Owned) });
+    assert_eq!(world.take_settling(), BTreeSet::from([key("Deployment", "demo", "web")]));
+}
+
 #[test]
 fn only_copies_of_what_is_said_above_need_not_be_read() {
     let mut world = web();
