@@ -386,7 +386,9 @@ impl World {
     /// matters only for the pods below it.
     fn matters(&self, key: &Key, workload: &Workload) -> bool {
         let adds_nothing = is_copy(&key.kind) && matches!(workload.state, State::Owned | State::NotAi | State::Unread);
-        !adds_nothing || self.owners.has_children(&workload.uid) || self.pods.get(&workload.uid).is_some()
+        !adds_nothing
+            || self.owners.has_children(&workload.uid)
+            || self.pods.get(&workload.uid).is_some_and(|pod| !pod.containers.is_empty())
     }
 
     /// Has the one that speaks for an object looked at when things have settled, and whoever has its facts.

@@ -1,5 +1,8 @@
 //! Whether two pod templates run the same: a print of what containers are told.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
@@ -44,7 +47,16 @@ struct Container<'o> {
     args: Option<&'o RawValue>,
     env: Option<&'o RawValue>,
     env_from: Option<&'o RawValue>,
-    resources: Option<&'o RawValue>,
+    resources: Option<Resources<'o>>,
+}
+
+/// Of what a container asks for, what tells of devices. Processors and memory are set by limit ranges and autoscalers from pod to pod.
+#[derive(Default, Deserialize)]
+#[serde(default, bound = "'de: 'o")]
+struct Resources<'o> {
+    limits: BTreeMap<Cow<'o, str>, &'o RawValue>,
+    requests: BTreeMap<Cow<'o, str>, &'o RawValue>,
+    claims: Option<&'o RawValue>,
 }
 
 impl Shape {
@@ -74,18 +86,38 @@ fn print(spec: &Spec<'_>) -> Print {
                 container.args,
                 container.env,
                 container.env_from,
-                container.resources,
+                container.resources.as_ref().and_then(|resources| resources.claims),
             ];
             for field in fields {
-                let text = field.map_or("", RawValue::get);
-                hash.update(text.len().to_le_bytes());
-                hash.update(text);
+                word(&mut hash, field.map_or("", RawValue::get));
+            }
+            if let Some(resources) = &container.resources {
+                devices(&mut hash, resources);
             }
         }
     }
     let mut print = [0; 16];
     print.copy_from_slice(&hash.finalize()[..16]);
     Print(print)
+}
+
+/// Devices by name, which every device has a domain in (Kubernetes' extended resources). Of a limit without a request the API server makes
+/// a request of the same in pods, and does not in templates.
+fn devices(hash: &mut Sha256, resources: &Resources<'_>) {
+    let names: BTreeSet<&Cow<'_, str>> =
+        resources.limits.keys().chain(resources.requests.keys()).filter(|name| name.contains('/')).collect();
+    for name in names {
+        let limit = resources.limits.get(name);
+        word(hash, name);
+        for quantity in [limit, resources.requests.get(name).or(limit)] {
+            word(hash, quantity.map_or("", |quantity| quantity.get()));
+        }
+    }
+}
+
+fn word(hash: &mut Sha256, text: &str) {
+    hash.update(text.len().to_le_bytes());
+    hash.update(text);
 }
 
 #[cfg(test)]
@@ -116,6 +148,20 @@ mod tests {
         placed["nodeName"] = json!("node-1");
         placed["containers"][0]["volumeMounts"] = json!([{ "name": "kube-api-access-x7k2p", "mountPath": "/var/run/secrets" }]);
         assert_eq!(shape(&json!({ "spec": placed })).print, Some(own));
+    }
+
+    #[test]
+    fn what_the_server_and_the_cluster_add_to_the_resources_of_a_pod_makes_no_other_print() {
+        let with = |resources: Value| shape(&json!({ "spec": { "containers": [{ "name": "a", "resources": resources }] } })).print.unwrap();
+        let template = with(json!({ "limits": { "nvidia.com/gpu": "1", "memory": "64Gi" }, "requests": { "cpu": "4" } }));
+        let pod = json!({
+            "limits": { "memory": "64Gi", "nvidia.com/gpu": "1", "cpu": "8" },
+            "requests": { "cpu": "4", "memory": "64Gi", "nvidia.com/gpu": "1" },
+        });
+        assert_eq!(with(pod), template);
+        assert_ne!(with(json!({ "limits": { "nvidia.com/gpu": "2" } })), template);
+        assert_ne!(with(json!({ "limits": { "nvidia.com/gpu": "1" }, "claims": [{ "name": "gpu" }] })), template);
+        assert_ne!(with(json!({})), template);
     }
 
     #[test]
