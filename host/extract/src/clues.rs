@@ -191,6 +191,22 @@ impl Reader<'_> {
         out.unresolved.append(&mut found.unresolved);
     }
 
+    /// What somebody's own program does in an image with a library, when it is told a model and nothing says more: what it is called tells,
+    /// and it trains otherwise.
+    pub(crate) fn by_library(&self, lines: &[CommandLine], out: &mut Reading) {
+        let words = &self.rules.conventions.clues;
+        let spoken = self.spoken(lines);
+        let said = |set: &HashSet<String>| spoken.iter().any(|word| set.contains(word));
+        let category = CATEGORIES.into_iter().find(|category| words.categories.get(category).is_some_and(said));
+        let category = category.unwrap_or(Category::Training);
+        if category == Category::Inference {
+            for model in out.models.iter_mut().filter(|model| model.role == Role::Base) {
+                model.role = Role::Main;
+            }
+        }
+        out.categories.push(category);
+    }
+
     /// What programs that are called a download are told to get.
     pub(crate) fn fetched_by_name(&self, lines: &[CommandLine], out: &mut Reading) {
         for line in lines {
@@ -226,7 +242,8 @@ impl Reader<'_> {
             let written = variable.name.as_str();
             let upper = upper_snake(written);
             let name = upper.as_ref();
-            let empty = !variable.secret && variable.value.text.is_empty();
+            // What is switched off is not there.
+            let empty = !variable.secret && (variable.value.text.is_empty() || is_off(&variable.value.text));
             let of_a_service = self.rules.apis.variable(written).is_some();
             let mut hint = words.hub.contains(name);
             signs.likely |= words.parameters.contains(name);
@@ -350,9 +367,18 @@ fn names_of_programs(line: &CommandLine, out: &mut HashSet<String>) {
     if line.tokens.first().is_some_and(|first| first.as_str().starts_with('-')) {
         return;
     }
+    // An address names what is there, such as a bucket of photographs of llamas.
+    let address = |text: &str| text.split_once(':').is_some_and(|(_, rest)| rest.contains('/'));
     for token in line.tokens.iter().take(3).filter(|token| !token.as_str().starts_with('-')).take(2) {
-        split_words(base_name(token.as_str()), out);
+        if !address(token.as_str()) {
+            split_words(base_name(token.as_str()), out);
+        }
     }
+}
+
+/// Whether a switch is off.
+fn is_off(value: &str) -> bool {
+    ["false", "off", "no", "0", "disabled"].iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 
 /// The words of a name in lower case, without the numbers behind them: at signs, and where a capital begins a word.

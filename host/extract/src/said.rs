@@ -104,7 +104,7 @@ impl Said {
     pub(crate) fn option(&mut self, hit: Hit) {
         match hit.meaning {
             Meaning::Parameter(name) => {
-                if let Some(value) = hit.values.first().filter(|value| value.text.unknown().is_none()) {
+                if let Some(value) = hit.values.first().filter(|value| is_filled_in(value)) {
                     self.parameters.retain(|(known, _)| *known != name);
                     self.parameters.push((name, value.as_str().to_owned()));
                 }
@@ -137,7 +137,7 @@ impl Said {
         let token = Token { text: variable.value.clone(), at: variable.at.clone(), source: Source::EnvVar };
         match meaning {
             Meaning::Parameter(name) => {
-                if token.text.unknown().is_none() && !self.parameters.iter().any(|(known, _)| known == name) {
+                if is_filled_in(&token) && !self.parameters.iter().any(|(known, _)| known == name) {
                     self.parameters.push((name.clone(), token.as_str().to_owned()));
                 }
             }
@@ -204,11 +204,8 @@ impl Said {
         out.run.extend(self.parameters.iter().filter_map(|(name, value)| Some((name.strip_prefix(RUN)?.to_owned(), value.clone()))));
         let role_of_main = role;
         let served = self.served();
-        let revision = self
-            .take(Use::Revision)
-            .into_iter()
-            .find(|value| value.token.text.unknown().is_none())
-            .map(|value| value.token.as_str().to_owned());
+        let revision =
+            self.take(Use::Revision).into_iter().find(|value| is_filled_in(&value.token)).map(|value| value.token.as_str().to_owned());
         let destinations: Vec<Destination> = self.take(Use::Destination).iter().map(|value| destination(&value.token)).collect();
         let (data, values): (Vec<Value>, Vec<Value>) =
             self.take(Use::Model).into_iter().partition(|value| is_data_address(without_user(&value.token).as_str()));
@@ -426,6 +423,13 @@ fn name_it(reader: &Reader<'_>, main: &mut ModelClaim, names: &[&Value]) {
 /// Whether a text is one that somebody has yet to fill in.
 pub(crate) fn is_template(text: &str) -> bool {
     matches!(ModelReference::parse(text), Err(NotAModel::Unexpanded | NotAModel::Placeholder))
+}
+
+/// Whether a value is what the program gets: no variable that nothing defines, no template. Words that no model is called may be values.
+fn is_filled_in(token: &Token) -> bool {
+    let text = token.as_str();
+    let open = text.starts_with('<') && text.ends_with('>') || matches!(ModelReference::parse(text), Err(NotAModel::Unexpanded));
+    token.text.unknown().is_none() && !open
 }
 
 fn destination(token: &Token) -> Destination {

@@ -511,12 +511,13 @@ pub struct Unresolved {
 
 impl Unresolved {
     /// Every reason for which something is not readable.
-    pub const WHY: [&str; 12] = [
+    pub const WHY: [&str; 13] = [
         "secret",
         "configmap",
         "field",
         "template",
         "config-file",
+        "database",
         "runtime-default",
         "preset",
         "not-found",

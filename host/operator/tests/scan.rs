@@ -537,7 +537,7 @@ fn in_a_dump_of_a_cluster_what_belongs_to_another_is_in_its_document() {
     let digest = |byte: &str| format!("sha256:{} pods=1 container=engine revision=4", byte.repeat(32));
     assert_eq!(property(image("vllm"), "image.digest.pods"), [digest("ab"), digest("cd")]);
     assert_eq!(property(image("proxy"), "aibom.rollup.from"), ["Pod/talker-*"], "what was injected");
-    let why = "a controller above it, Widget/w (example.com), is not among the files";
+    let why = "a controller above it, Widget/w (example.com), is not among the objects that were read";
     assert_eq!(property(&lines[5]["document"]["metadata"]["component"], "aibom.rollup.unresolved"), [why]);
     // Each by itself, where that is asked for.
     let alone = run_with_input(&["scan", "-", "-o", "json", "--alone"], &list.to_string());

@@ -46,3 +46,15 @@ pub(crate) fn engine(text: &str) -> Option<&'static str> {
         _ => None,
     })
 }
+
+/// What a model is for: NVIDIA's models for search say it in their names.
+pub(crate) fn role(model: &str) -> &'static str {
+    let name = model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    if name.contains("rerank") {
+        "reranker"
+    } else if name.contains("embed") {
+        "embedding"
+    } else {
+        "main"
+    }
+}

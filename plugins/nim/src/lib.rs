@@ -154,7 +154,8 @@ fn model(spec: &Part<'_>, cache: &Cache) -> Option<Item> {
     };
     // The revision belongs to what the cache names, and so does the address.
     let of_cache = cache.model.is_some();
-    let item = Item::new(Class::Model, name).id(MODEL).role("main");
+    let role = image::role(&name.text);
+    let item = Item::new(Class::Model, name).id(MODEL).role(role);
     Some(if of_cache { item.version(cache.revision.clone()).source(cache.source.clone()) } else { item })
 }
 

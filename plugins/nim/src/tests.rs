@@ -50,6 +50,12 @@ fn the_image_path_names_the_model_where_nothing_is_declared() {
 }
 
 #[test]
+fn a_model_for_search_has_the_role_that_its_name_says() {
+    let roles = ["nvidia/nv-embedqa-e5-v5", "nvidia/llama-3.2-nv-rerankqa-1b-v2", "plovers/plover-8b-instruct"].map(image::role);
+    assert_eq!(roles, ["embedding", "reranker", "main"]);
+}
+
+#[test]
 fn the_server_is_a_container_named_as_its_operator_names_it() {
     let report = fixture("image-path");
     let server = &report.containers[0];

@@ -37,6 +37,36 @@ fn a_model_in_a_variable_needs_another_sign() {
 }
 
 #[test]
+fn what_is_switched_off_and_what_an_address_is_called_are_no_signs() {
+    for nothing in [
+        "{name: a, image: 'acme/printer:1', env: [{name: MODEL_NAME, value: Jet-4}, {name: LLM_ENABLED, value: 'false'}]}",
+        "{name: a, image: 'acme/site:1', env: [{name: MODEL, value: Corolla}, {name: LLM, value: 'off'}]}",
+        "{name: a, image: 'rclone/rclone:1.66', args: [copy, 's3:backups/llama-farm-photos', /b]}",
+        "{name: a, image: 'acme/fetcher:1', args: [clone, 'https://git.example.org/acme/llama-site', /src]}",
+    ] {
+        let found = pod(&[nothing]);
+        assert!(!found.is_ai() && found.models.is_empty(), "{nothing}: {:?}", names(&found));
+    }
+}
+
+#[test]
+fn a_program_of_ones_own_in_an_image_with_a_library_works_with_the_model_that_it_is_told() {
+    let of = |program: &str| {
+        let env = "[{name: BASE_MODEL, value: acme/quill-7b}]";
+        pod(&[&format!("{{name: a, image: 'pytorch/pytorch:2.6.0', command: [bash, {program}], env: {env}}}")])
+    };
+    for (program, category, model) in [
+        ("/scripts/train.sh", Category::Training, "base acme/quill-7b"),
+        ("/scripts/finetune.sh", Category::FineTuning, "base acme/quill-7b"),
+        ("/scripts/run.sh", Category::Training, "base acme/quill-7b"),
+    ] {
+        let found = of(program);
+        assert_eq!((names(&found), found.categories.clone()), (vec![model.to_owned()], BTreeSet::from([category])), "{program}");
+        assert_eq!(runtimes(&found), ["pytorch"], "{program}");
+    }
+}
+
+#[test]
 fn what_is_made_is_no_model_in_use() {
     let found = pod(&[
         "{name: a, image: 'acme/sft:1', env: [{name: HF_TOKEN, value: x}, {name: BASE_MODEL, value: org/m}, {name: NEW_MODEL, value: org/new}, {name: OUTPUT_MODEL_PATH, value: /out/m}]}",

@@ -23,6 +23,31 @@ const AGGREGATE: &str = "aibom.k8saibom.dev/aggregate-to-controller";
 /// Bytes that a ConfigMap can hold, less some for its other parts; etcd takes objects of 1.5 MiB, the API server ConfigMaps of 1 MiB.
 const MAX_CONFIGMAP: usize = 1_000_000;
 
+/// A name that Kubernetes takes for an object (a DNS subdomain, RFC 1123).
+fn object_name(text: &str) -> Result<String, String> {
+    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let part = |part: &str| {
+        let bytes = part.as_bytes();
+        let ends = bytes.first().zip(bytes.last()).is_some_and(|(first, last)| letter(*first) && letter(*last));
+        ends && bytes.iter().all(|byte| letter(*byte) || *byte == b'-')
+    };
+    if text.len() <= 253 && text.split('.').all(part) {
+        Ok(text.to_owned())
+    } else {
+        Err("Kubernetes takes lower-case letters, digits, `-` and `.`, with a letter or digit at each end, and 253 of them at most"
+            .to_owned())
+    }
+}
+
+/// A name that Kubernetes takes for a namespace.
+fn namespace(text: &str) -> Result<String, String> {
+    if text.len() <= 63 && !text.contains('.') && object_name(text).is_ok() {
+        Ok(text.to_owned())
+    } else {
+        Err("Kubernetes takes lower-case letters, digits and `-`, with a letter or digit at each end, and 63 of them at most".to_owned())
+    }
+}
+
 /// Print the ConfigMap with which a cluster uses a scraper
 ///
 /// The ConfigMap goes into the namespace of the controller, which loads it while it runs. The component is checked by the production
@@ -37,10 +62,10 @@ pub struct Pack {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Namespace of the controller
-    #[arg(long, value_name = "NAMESPACE", default_value = "k8s-aibom-system")]
+    #[arg(long, value_name = "NAMESPACE", default_value = "k8s-aibom-system", value_parser = namespace)]
     namespace: String,
     /// Name of the ConfigMap [default: `aibom-scraper-` and the name of the scraper]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = object_name)]
     name: Option<String>,
     /// Only these kinds of those that the scraper reads, as `group/Kind`, `core/Kind` in the core group [default: all]
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
@@ -56,7 +81,7 @@ pub struct Rbac {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Name of the ClusterRole [default: `aibom-scraper-` and the name of the scraper]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = object_name)]
     name: Option<String>,
 }
 
@@ -148,4 +173,20 @@ fn load(file: &Path) -> anyhow::Result<(Plugin, Vec<u8>)> {
 
 fn yaml(value: &impl Serialize) -> anyhow::Result<String> {
     serde_saphyr::to_string(value).context("YAML cannot be written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_kubernetes_would_refuse_are_refused_here() {
+        for good in ["a", "aibom-scraper-widgets", "x.y-1.z"] {
+            assert!(object_name(good).is_ok(), "{good}");
+        }
+        for bad in ["", "Bad Name", "a-", "-a", "a..b", "a_b", &"a".repeat(254)] {
+            assert!(object_name(bad).is_err(), "{bad}");
+        }
+        assert!(namespace("team-a").is_ok() && namespace("team.a").is_err() && namespace(&"a".repeat(64)).is_err());
+    }
 }

@@ -185,7 +185,9 @@ impl Families {
         match walk.end {
             End::Top => None,
             End::Several => Some("several controllers claim it, or one that it belongs to".to_owned()),
-            End::Unknown(reference) => Some(format!("a controller above it, {}, is not among the files", named(reference))),
+            End::Unknown(reference) => {
+                Some(format!("a controller above it, {}, is not among the objects that were read", named(reference)))
+            }
             End::OtherKind(reference) => {
                 Some(format!("a controller above it, {}, is of another kind than the reference says", named(reference)))
             }

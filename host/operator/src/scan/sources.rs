@@ -1,5 +1,6 @@
 //! Which inputs a scan reads: files, every manifest below a folder, standard input.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -68,6 +69,12 @@ pub fn collect(paths: &[PathBuf]) -> (Vec<Source>, Vec<SourceError>) {
             sources.push(Source::File { path: path.clone(), name: path.display().to_string() });
         }
     }
+    // What several paths lead to is read once.
+    let mut seen = HashSet::new();
+    sources.retain(|source| match source {
+        Source::Stdin => true,
+        Source::File { path, .. } => fs::canonicalize(path).map_or(true, |real| seen.insert(real)),
+    });
     (sources, errors)
 }
 
@@ -189,6 +196,18 @@ mod tests {
         let below = |name: &str| folder.path().join(name).display().to_string();
         assert_eq!(sources.iter().map(Source::name).collect::<Vec<_>>(), [below("b/c/a.yml"), below("b/x.json"), below("z.yaml")]);
         assert!(errors.is_empty());
+    }
+
+    #[test]
+    fn a_file_to_which_several_paths_lead_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.yaml");
+        fs::write(&file, "").unwrap();
+        let (sources, errors) = collect(&[folder.path().to_owned(), file.clone(), folder.path().join("./a.yaml")]);
+        assert_eq!(sources.iter().map(Source::name).collect::<Vec<_>>(), [file.display().to_string()]);
+        assert!(errors.is_empty());
+        // One that is not there is named as often as it is given.
+        assert_eq!(collect(&[folder.path().join("b.yaml"), folder.path().join("b.yaml")]).0.len(), 2);
     }
 
     #[test]
