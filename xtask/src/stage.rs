@@ -67,14 +67,14 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Starts a control plane, in its temporary folder, and installs the charts. `controllers` are further options of
-    /// kube-controller-manager.
-    pub(crate) fn start(workspace: &Workspace, build: &Build, controllers: &[&str]) -> Result<Self> {
+    /// Starts a control plane, in its temporary folder, and installs the charts. `controller_args` are further
+    /// options of kube-controller-manager.
+    pub(crate) fn start(workspace: &Workspace, build: &Build, controller_args: &[&str]) -> Result<Self> {
         tools::find_all()?;
         step("Starting a throwaway control plane");
         // The usual rates of the controllers would let them work on a burst for minutes.
         let rates = ["--kube-api-qps=300", "--kube-api-burst=600"];
-        let controller_manager_args = rates.iter().chain(controllers).map(|argument| (*argument).to_owned()).collect();
+        let controller_manager_args = rates.iter().chain(controller_args).map(|argument| (*argument).to_owned()).collect();
         let plane = ControlPlane::start(&Options { controller_manager_args, ..Options::default() })?;
         step(format!("Installing the charts with helm, in the namespace {SYSTEM}"));
         install(workspace, &plane, "k8s-aibom-crds", &[])?;

@@ -33,7 +33,7 @@ pub mod kinds;
 pub mod labels;
 pub mod names;
 mod schema;
-mod text;
+pub mod text;
 mod words;
 
 /// API group of both resources.

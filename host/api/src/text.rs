@@ -28,7 +28,7 @@ pub(crate) fn quoted(value: &str) -> String {
 }
 
 /// A label of DNS names (RFC 1123): lower-case letters, digits and hyphens, up to 63, beginning and ending with a letter or digit.
-pub(crate) fn is_dns_label(text: &str) -> bool {
+pub fn is_dns_label(text: &str) -> bool {
     let bytes = text.as_bytes();
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     bytes.len() <= 63
@@ -38,7 +38,7 @@ pub(crate) fn is_dns_label(text: &str) -> bool {
 }
 
 /// Labels of DNS names with dots between them, up to 253 characters.
-pub(crate) fn is_dns_subdomain(text: &str) -> bool {
+pub fn is_dns_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_dns_label)
 }
 

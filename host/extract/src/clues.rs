@@ -124,7 +124,7 @@ impl Reader<'_> {
         }
         // A library alone trains, as far as nothing says otherwise.
         let otherwise = if library { Category::Training } else { Category::Inference };
-        let spoken = CATEGORIES.into_iter().find(|category| words.categories.get(category).is_some_and(said));
+        let spoken = category_of(words, &spoken);
         // What a client calls says what it is.
         let called = out.calls.local || !out.calls.services.is_empty();
         let hosted_name = hosted_name && !signs.device;
@@ -193,12 +193,13 @@ impl Reader<'_> {
 
     /// What somebody's own program does in an image with a library, when it is told a model and nothing says more: what it is called tells,
     /// and it trains otherwise.
-    pub(crate) fn by_library(&self, lines: &[CommandLine], out: &mut Reading) {
-        let words = &self.rules.conventions.clues;
-        let spoken = self.spoken(lines);
-        let said = |set: &HashSet<String>| spoken.iter().any(|word| set.contains(word));
-        let category = CATEGORIES.into_iter().find(|category| words.categories.get(category).is_some_and(said));
-        let category = category.unwrap_or(Category::Training);
+    pub(crate) fn by_library(&self, lines: &[CommandLine], images: &[ImageMatch], out: &mut Reading) {
+        // Of a container whose program nobody knows, an image that is known is that of a library.
+        let library = images.iter().any(|found| found.strength > Strength::Weak);
+        if !library || out.models.is_empty() || !out.categories.is_empty() {
+            return;
+        }
+        let category = category_of(&self.rules.conventions.clues, &self.spoken(lines)).unwrap_or(Category::Training);
         if category == Category::Inference {
             for model in out.models.iter_mut().filter(|model| model.role == Role::Base) {
                 model.role = Role::Main;
@@ -414,6 +415,12 @@ const CATEGORIES: [Category; 8] = [
     Category::Gateway,
     Category::Inference,
 ];
+
+/// The category that the words around a container tell, if they tell one.
+fn category_of(words: &ClueWords, spoken: &HashSet<String>) -> Option<Category> {
+    let tells = |category: &Category| words.categories.get(category).is_some_and(|set| !set.is_disjoint(spoken));
+    CATEGORIES.into_iter().find(tells)
+}
 
 /// Whether a variable of this name holds a model that is used: it ends with the words of one, and none says that it is made.
 fn holds_a_model(words: &ClueWords, name: &str) -> bool {

@@ -188,12 +188,11 @@ impl<'a> Reader<'a> {
             self.by_signs(&mut out);
         }
         self.asked(&mut out);
-        if self.is_unknown(&program, images) && out.models.is_empty() && out.unresolved.is_empty() {
-            self.clues(&program.unknown, images, &mut out);
-        }
-        let library = |found: &ImageMatch| found.strength > Strength::Weak && self.rules.runtimes[found.runtime].framework;
-        if out.categories.is_empty() && !out.models.is_empty() && images.iter().any(library) && self.is_unknown(&program, images) {
-            self.by_library(&program.unknown, &mut out);
+        if self.is_unknown(&program, images) {
+            if out.models.is_empty() && out.unresolved.is_empty() {
+                self.clues(&program.unknown, images, &mut out);
+            }
+            self.by_library(&program.unknown, images, &mut out);
         }
         if matches!(out.does, Some(Does::Run | Does::Fetch)) && !infrastructure {
             self.model_of_image(images, &mut out);

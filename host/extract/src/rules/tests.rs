@@ -66,6 +66,13 @@ fn names_and_aliases_are_found_in_any_case() {
 }
 
 #[test]
+fn where_a_model_is_chosen_is_a_reason_that_the_inventory_knows() {
+    let words = Rules::builtin().runtimes.iter().filter_map(|runtime| Some((&runtime.name, runtime.chosen_in.as_deref()?)));
+    let unknown: Vec<_> = words.filter(|(_, word)| !aibom_facts::inventory::Unresolved::WHY.contains(word)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
 fn reading_all_files_takes_a_moment_that_is_shown() {
     let start = std::time::Instant::now();
     let rules = Rules::parse(builtin::RUNTIMES.iter().copied()).unwrap();

@@ -60,13 +60,3 @@ spec:
     assert_eq!(declared.finding.evidence[0].at.pointer.as_str(), "/spec/storageUris/0/uri");
     assert_eq!(declared.finding.confidence, Confidence::Declared);
 }
-
-#[test]
-fn a_setting_that_nobody_filled_in_is_no_setting() {
-    let found = pod(&["{name: a, image: 'vllm/vllm-openai:v1', args: [--model, org/m, --revision, $(REV), --dtype, '${DTYPE}', \
-         --tensor-parallel-size, $(TP), --quantization, '{{ .Values.q }}', --kv-cache-dtype, '<DTYPE>', --max-model-len, '4096']}"]);
-    let model = only(&found);
-    assert_eq!((names(&found), model.revision.as_deref()), (vec!["main org/m".to_owned()], None));
-    let settings: Vec<&str> = model.finding.properties.keys().filter_map(|name| name.strip_prefix("aibom.parameter.")).collect();
-    assert_eq!(settings, ["context-length"]);
-}

@@ -36,6 +36,15 @@ fn what_somebody_has_to_fill_in_is_no_model() {
 }
 
 #[test]
+fn a_setting_that_nobody_filled_in_is_no_setting() {
+    let args = "--model, acme/heron-7b, --revision, $(REV), --dtype, '${DTYPE}', --tensor-parallel-size, $(TP), \
+                --quantization, '{{ .Values.q }}', --kv-cache-dtype, '<DTYPE>', --max-model-len, '4096'";
+    let read = container(&format!("{{image: 'vllm/vllm-openai:v0.9.0', args: [{args}]}}"));
+    read.gives(&["inference", "vllm", "main acme/heron-7b"]).parameters(&["context-length=4096"]);
+    assert_eq!(read.inventory.models[0].revision, None);
+}
+
+#[test]
 fn names_that_only_begin_like_a_placeholder_are_models() {
     for text in ["acme/todorov-7b", "acme/foo", "foobar/heron", "acme/fixmer", "/mnt/path/heron", "acme/xl-xx", "tbdx"] {
         container(&format!("{{image: 'vllm/vllm-openai:v0.9.0', args: [--model, '{text}']}}")).gives(&[

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use aibom_api::kinds::GroupKind;
+use aibom_api::text::{is_dns_label, is_dns_subdomain};
 use aibom_artifact::compressed::gzip;
 use aibom_artifact::configmap::{LABEL, MANIFEST};
 use aibom_artifact::directory;
@@ -23,29 +24,16 @@ const AGGREGATE: &str = "aibom.k8saibom.dev/aggregate-to-controller";
 /// Bytes that a ConfigMap can hold, less some for its other parts; etcd takes objects of 1.5 MiB, the API server ConfigMaps of 1 MiB.
 const MAX_CONFIGMAP: usize = 1_000_000;
 
-/// A name that Kubernetes takes for an object (a DNS subdomain, RFC 1123).
+/// A name of an object; for people where it is none.
 fn object_name(text: &str) -> Result<String, String> {
-    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let part = |part: &str| {
-        let bytes = part.as_bytes();
-        let ends = bytes.first().zip(bytes.last()).is_some_and(|(first, last)| letter(*first) && letter(*last));
-        ends && bytes.iter().all(|byte| letter(*byte) || *byte == b'-')
-    };
-    if text.len() <= 253 && text.split('.').all(part) {
-        Ok(text.to_owned())
-    } else {
-        Err("Kubernetes takes lower-case letters, digits, `-` and `.`, with a letter or digit at each end, and 253 of them at most"
-            .to_owned())
-    }
+    let why = "a name is of lower-case letters, digits, `-` and `.`, with a letter or digit at both ends of each part, at most 63 in a part and 253 in all";
+    is_dns_subdomain(text).then(|| text.to_owned()).ok_or_else(|| why.to_owned())
 }
 
-/// A name that Kubernetes takes for a namespace.
+/// A name of a namespace; for people where it is none.
 fn namespace(text: &str) -> Result<String, String> {
-    if text.len() <= 63 && !text.contains('.') && object_name(text).is_ok() {
-        Ok(text.to_owned())
-    } else {
-        Err("Kubernetes takes lower-case letters, digits and `-`, with a letter or digit at each end, and 63 of them at most".to_owned())
-    }
+    let why = "a namespace is of lower-case letters, digits and `-`, with a letter or digit at both ends, at most 63";
+    is_dns_label(text).then(|| text.to_owned()).ok_or_else(|| why.to_owned())
 }
 
 /// Print the ConfigMap with which a cluster uses a scraper
