@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
 
 use crate::ownership::{Controller, Reference};
-use crate::resource::Resource;
 
 /// What is read of `metadata`. Everything else, such as managed fields, is passed over.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -95,32 +92,6 @@ impl Meta {
     }
 }
 
-/// An object with its `kind` and `apiVersion`. Items of lists of the built-in kinds come without them, and whoever reads an object by
-/// its kind needs them.
-///
-/// # Errors
-/// The text is no JSON object.
-pub fn with_type(object: Box<RawValue>, resource: &Resource) -> Result<Box<RawValue>, serde_json::Error> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Type {
-        kind: Option<IgnoredAny>,
-        api_version: Option<IgnoredAny>,
-    }
-    let text = object.get();
-    let known: Type = serde_json::from_str(text)?;
-    if known.kind.is_some() && known.api_version.is_some() {
-        return Ok(object);
-    }
-    let body = text.trim_start().strip_prefix('{').unwrap_or_default().trim_start();
-    let comma = if body.starts_with('}') { "" } else { "," };
-    // Duplicates would make the object unreadable, and one without the other is nothing that a server sends.
-    if known.kind.is_some() || known.api_version.is_some() {
-        return Ok(object);
-    }
-    RawValue::from_string(format!(r#"{{"kind":"{}","apiVersion":"{}"{comma}{body}"#, resource.kind, resource.api_version()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,15 +114,5 @@ mod tests {
         let meta = Meta { owner_references: vec![owner("a"), owner("b")], ..Meta::default() };
         assert_eq!(meta.controller(|_, kind| kind.to_owned()), Controller::Several);
         assert_eq!(Meta::default().controller(|_, kind| kind.to_owned()), Controller::None);
-    }
-
-    #[test]
-    fn an_item_of_a_list_gets_its_type_and_an_object_keeps_it() {
-        let resource = Resource::new("apps", "v1", "deployments", "Deployment");
-        let typed = |text: &str| with_type(RawValue::from_string(text.to_owned()).unwrap(), &resource).unwrap().get().to_owned();
-        assert_eq!(typed(r#"{"metadata":{}}"#), r#"{"kind":"Deployment","apiVersion":"apps/v1","metadata":{}}"#);
-        assert_eq!(typed("{ }"), r#"{"kind":"Deployment","apiVersion":"apps/v1"}"#);
-        let own = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{}}"#;
-        assert_eq!(typed(own), own);
     }
 }

@@ -12,7 +12,8 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use crate::backoff::Backoff;
 use crate::client::{Accept, Client, Lines};
 use crate::failure::{Cause, Failure};
-use crate::meta::with_type;
+use crate::meta::Meta;
+use crate::object::Object;
 use crate::resource::{Resource, Scope, escaped};
 
 /// Bytes of one event at most. An object of etcd has 1.5 MiB.
@@ -65,13 +66,13 @@ pub enum Event {
     /// A list begins. Objects that were known and are not in it are gone when it is complete.
     Listing,
     /// An object of the list.
-    Listed(Box<RawValue>),
+    Listed(Box<Object>),
     /// The list is complete.
     Synced,
     /// An object is new or has changed.
-    Applied(Box<RawValue>),
+    Applied(Box<Object>),
     /// An object is gone; as it was last.
-    Deleted(Box<RawValue>),
+    Deleted(Box<Object>),
     /// A stream was opened again after a failure. It may still say nothing.
     Opened,
     /// An object, or an event of one, could not be read: its name as far as it can be told, and why. Everything else goes on.
@@ -365,8 +366,8 @@ fn read_page(text: &str, resource: &Resource) -> Result<(VecDeque<Box<RawValue>>
 
 /// An item of a list as an event.
 fn typed(item: Box<RawValue>, resource: &Resource) -> Event {
-    match with_type(item, resource) {
-        Ok(item) => Event::Listed(item),
+    match Object::item(item, resource) {
+        Ok(item) => Event::Listed(Box::new(item)),
         Err(error) => Event::Unreadable(format!("an item of a list of {resource} cannot be read: {error}")),
     }
 }
@@ -394,16 +395,6 @@ async fn read_line(lines: &mut Lines, line: &mut Vec<u8>) -> std::io::Result<boo
 }
 
 fn read_event(line: &[u8], version: &mut String) -> Result<Option<Event>, Failure> {
-    #[derive(Deserialize)]
-    struct Object {
-        #[serde(default)]
-        metadata: Versioned,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
-    struct Versioned {
-        resource_version: String,
-    }
     let decode = |error: &dyn std::fmt::Display| Failure::new(Cause::Decode, format!("an event cannot be read: {error}"));
     let line: Line<'_> = serde_json::from_slice(line).map_err(|error| decode(&error))?;
     // The rest of an object whose metadata is no metadata may still say which one it is.
@@ -417,11 +408,11 @@ fn read_event(line: &[u8], version: &mut String) -> Result<Option<Event>, Failur
         let Status { code, reason, message } = serde_json::from_str(line.object.get()).unwrap_or_default();
         return Err(Failure::of_status(code, &reason, &message));
     }
-    let object: Object = serde_json::from_str(line.object.get()).map_err(|error| decode(&error))?;
-    if !object.metadata.resource_version.is_empty() {
-        *version = object.metadata.resource_version;
+    let meta = Meta::of(line.object.get()).map_err(|error| decode(&error))?;
+    if !meta.resource_version.is_empty() {
+        version.clone_from(&meta.resource_version);
     }
-    let object = || line.object.to_owned();
+    let object = || Box::new(Object { meta, text: line.object.to_owned() });
     match line.kind.as_str() {
         "ADDED" | "MODIFIED" => Ok(Some(Event::Applied(object()))),
         "DELETED" => Ok(Some(Event::Deleted(object()))),

@@ -24,7 +24,7 @@ pub async fn follow(shared: Arc<Shared>, synced: oneshot::Sender<()>, stop: Canc
     loop {
         let event = tokio::select! { () = stop.cancelled() => return, event = list.next() => event };
         match event {
-            Event::Listed(object) => match serde_json::from_str::<Aibom>(object.get()) {
+            Event::Listed(object) => match serde_json::from_str::<Aibom>(object.text.get()) {
                 Ok(aibom) => {
                     if let Some((namespace, name, stored)) = look_through(&aibom) {
                         count += 1;
@@ -51,16 +51,15 @@ pub async fn follow(shared: Arc<Shared>, synced: oneshot::Sender<()>, stop: Canc
         match event {
             Event::Listing => seen = Some(HashSet::new()),
             Event::Listed(object) | Event::Applied(object) => {
-                let Ok(meta) = Meta::of(object.get()) else { continue };
+                let meta = &object.meta;
                 if let Some(seen) = &mut seen {
                     seen.insert((meta.namespace.clone(), meta.name.clone()));
                 }
-                applied(&shared, &meta);
+                applied(&shared, meta);
             }
             Event::Deleted(object) => {
-                if let Ok(meta) = Meta::of(object.get()) {
-                    deleted(&shared, &meta.namespace, &meta.name, Some(&meta.uid));
-                }
+                let meta = &object.meta;
+                deleted(&shared, &meta.namespace, &meta.name, Some(&meta.uid));
             }
             Event::Synced => {
                 let Some(seen) = seen.take() else { continue };

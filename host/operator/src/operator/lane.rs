@@ -6,8 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use aibom_api::kinds::GroupKind;
 use aibom_watch::kinds::{Signal, Signals};
-use aibom_watch::{Accept, Event, Meta, Resource, Scope, Settings, Watch};
-use serde_json::value::RawValue;
+use aibom_watch::{Accept, Event, Meta, Object, Resource, Scope, Settings, Watch};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -222,21 +221,15 @@ impl Runner<'_> {
         Key { kind: Arc::clone(&self.subject.kind), namespace: Arc::from(&*meta.namespace), name: Arc::from(&*meta.name) }
     }
 
-    async fn applied(&mut self, object: &RawValue) {
-        let meta = match Meta::of(object.get()) {
-            Ok(meta) => meta,
-            Err(error) => {
-                self.unreadable(&format!("its metadata: {error}"));
-                return;
-            }
-        };
+    async fn applied(&mut self, object: &Object) {
+        let meta = &object.meta;
         if !std::mem::replace(&mut self.proven, true) {
             self.signal(Signal::Object);
         }
         if !self.shared.world().in_scope(&meta.namespace) {
             return;
         }
-        let key = self.key(&meta);
+        let key = self.key(meta);
         if let Some(seen) = &mut self.seen {
             seen.keys.insert(key.clone());
         }
@@ -244,23 +237,24 @@ impl Runner<'_> {
         if !self.subject.is_read_whole() {
             let touched = {
                 let mut world = self.shared.world();
-                let controller = world.controller_of(&meta);
-                world.put(&key, unread(&self.subject.resource, &meta, controller, serving.round))
+                let controller = world.controller_of(meta);
+                world.put(&key, unread(&self.subject.resource, meta, controller, serving.round))
             };
             self.shared.look_at(touched);
             return;
         }
         if self.subject.is_pods() {
-            self.pod(&meta, object.get());
+            self.pod(object);
         }
-        accept(self.shared, &serving, &self.subject.resource, &meta, &key, object.get()).await;
+        accept(self.shared, &serving, &self.subject.resource, &key, object).await;
     }
 
     /// What a pod runs.
-    fn pod(&mut self, meta: &Meta, object: &str) {
+    fn pod(&mut self, object: &Object) {
+        let meta = &object.meta;
         let mut world = self.shared.world();
         let owner = world.controller_of(meta).one().map(|owner| Arc::clone(&owner.uid));
-        if let Some(pod) = Pod::of(object, meta, owner) {
+        if let Some(pod) = Pod::of(object.text.get(), meta, owner) {
             if let Some(seen) = &mut self.seen {
                 seen.pods.insert(Arc::from(&*meta.uid));
             }
@@ -270,9 +264,9 @@ impl Runner<'_> {
         }
     }
 
-    fn deleted(&self, object: &RawValue) {
-        let Ok(meta) = Meta::of(object.get()) else { return };
-        let key = self.key(&meta);
+    fn deleted(&self, object: &Object) {
+        let meta = &object.meta;
+        let key = self.key(meta);
         let mut world = self.shared.world();
         // Of two objects of one name that came one after the other, the later one may be known already.
         let same = world.workload(&key).is_none_or(|known| *known.uid == *meta.uid);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aibom_watch::{Event, Meta, Resource, Scope, Settings, Watch};
+use aibom_watch::{Event, Object, Resource, Scope, Settings, Watch};
 
 use super::scrape::{Read, read};
 use super::shared::Shared;
@@ -19,8 +19,7 @@ pub async fn refetch(shared: &Shared, key: &Key) -> bool {
     loop {
         match list.next().await {
             Event::Listed(object) => {
-                let Ok(meta) = Meta::of(object.get()) else { return true };
-                accept(shared, &serving, &resource, &meta, key, object.get()).await;
+                accept(shared, &serving, &resource, key, &object).await;
             }
             Event::Failed(failure) => {
                 tracing::debug!(workload = %key, %failure, "a workload could not be read again");
@@ -38,8 +37,8 @@ pub async fn refetch(shared: &Shared, key: &Key) -> bool {
 }
 
 /// Reads an object and takes over what is known of it.
-pub async fn accept(shared: &Shared, serving: &Arc<super::serving::Serving>, resource: &Resource, meta: &Meta, key: &Key, text: &str) {
-    match read(shared, serving, resource, meta, key, text).await {
+pub async fn accept(shared: &Shared, serving: &Arc<super::serving::Serving>, resource: &Resource, key: &Key, object: &Object) {
+    match read(shared, serving, resource, key, object).await {
         Read::Unchanged => {}
         Read::Workload(workload) => {
             let mut world = shared.world();

@@ -75,18 +75,15 @@ async fn watch_version(shared: &Shared, kind: &Arc<GroupKind>, resource: &Resour
                 continue;
             }
             Event::Listed(object) | Event::Applied(object) => {
-                let Ok(meta) = Meta::of(object.get()) else { continue };
-                let reference = reference(kind, &meta);
+                let meta = &object.meta;
+                let reference = reference(kind, meta);
                 let mut world = shared.world();
                 if let Some(seen) = seen.as_mut().filter(|_| world.related().is_asked_for(&reference)) {
                     seen.insert(reference.clone());
                 }
                 world.put_related(&reference, Some(&meta.resource_version))
             }
-            Event::Deleted(object) => {
-                let Ok(meta) = Meta::of(object.get()) else { continue };
-                shared.world().put_related(&reference(kind, &meta), None)
-            }
+            Event::Deleted(object) => shared.world().put_related(&reference(kind, &object.meta), None),
             Event::Synced => match seen.take() {
                 Some(seen) => shared.world().retain_related(kind, &seen),
                 None => continue,

@@ -12,7 +12,7 @@ use aibom_facts::pointer::Pointer;
 use aibom_facts::report::{Duty, PodTemplate, Report};
 use aibom_facts::tree::{Tree, Visibility};
 use aibom_plugin::{CallError, Plugin, Want};
-use aibom_watch::{Accept, Cause, Failure, Meta, Resource};
+use aibom_watch::{Accept, Cause, Failure, Meta, Object, Resource};
 
 use super::serving::Serving;
 use super::shared::Shared;
@@ -40,7 +40,8 @@ pub enum Read {
 }
 
 /// Reads an object. Blocks no thread of the runtime.
-pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, meta: &Meta, key: &Key, text: &str) -> Read {
+pub async fn read(shared: &Shared, serving: &Arc<Serving>, resource: &Resource, key: &Key, object: &Object) -> Read {
+    let (meta, text) = (&object.meta, object.text.get());
     let reference = ObjectRef {
         group: resource.group.clone(),
         version: resource.version.clone(),

@@ -17,7 +17,7 @@ use aibom_artifact::configmap::LABEL;
 use aibom_extract::Rules;
 use aibom_plugin::{Host, Plugin};
 use aibom_watch::kinds::Driver;
-use aibom_watch::{Accept, Event, Meta, Resource, Scope, Settings, Watch};
+use aibom_watch::{Accept, Event, Object, Resource, Scope, Settings, Watch};
 use k8s_openapi::api::core::v1::ObjectReference;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
@@ -160,7 +160,7 @@ impl Supervisor {
         let mut object = None;
         while let Some(event) = next(configs).await {
             match event {
-                Event::Listed(found) => object = serde_json::from_str::<Value>(found.get()).ok(),
+                Event::Listed(found) => object = serde_json::from_str::<Value>(found.text.get()).ok(),
                 Event::Synced => break,
                 Event::Failed(failure) => {
                     tracing::warn!(%failure, "the configuration could not be read; a controller that guessed would undo what an administrator wants");
@@ -187,7 +187,7 @@ impl Supervisor {
             Event::Listing => listed.config = Some(Vec::new()),
             Event::Listed(object) => {
                 if let Some(list) = &mut listed.config {
-                    list.extend(serde_json::from_str::<Value>(object.get()));
+                    list.extend(serde_json::from_str::<Value>(object.text.get()));
                 }
             }
             Event::Synced => {
@@ -196,7 +196,7 @@ impl Supervisor {
                 }
             }
             Event::Applied(object) => {
-                let object: Option<Value> = serde_json::from_str(object.get()).ok();
+                let object: Option<Value> = serde_json::from_str(object.text.get()).ok();
                 // Our own status comes back as an event of the same generation.
                 let generation = |object: &Value| object.pointer("/metadata/generation").and_then(Value::as_i64);
                 let same = object.as_ref().and_then(generation) == state.configuration.generation() && state.configuration.exists();
@@ -252,7 +252,7 @@ impl Supervisor {
                 false
             }
             Event::Listed(object) | Event::Applied(object) => {
-                let Ok(meta) = Meta::of(object.get()) else { return false };
+                let Object { meta, text } = *object;
                 if let Some(seen) = &mut listed.maps {
                     seen.insert(meta.name.clone());
                 }
@@ -265,7 +265,7 @@ impl Supervisor {
                     ..ObjectReference::default()
                 };
                 // Compiling takes its time, and must not take that of everybody else.
-                let change = tokio::task::block_in_place(|| state.external.put(&self.host, &meta, object.get()));
+                let change = tokio::task::block_in_place(|| state.external.put(&self.host, &meta, text.get()));
                 match change {
                     Change::None => false,
                     Change::Loaded { name, digest } => {
@@ -281,10 +281,7 @@ impl Supervisor {
                     }
                 }
             }
-            Event::Deleted(object) => {
-                let Ok(meta) = Meta::of(object.get()) else { return false };
-                state.external.remove(&meta.name).is_some()
-            }
+            Event::Deleted(object) => state.external.remove(&object.meta.name).is_some(),
             Event::Synced => {
                 let gone = listed.maps.take().map(|seen| state.external.gone(&seen)).unwrap_or_default();
                 gone.iter().filter(|name| state.external.remove(name).is_some()).count() > 0
@@ -302,7 +299,7 @@ impl Supervisor {
         match event {
             Event::Listing => listed.namespaces = Some(HashSet::new()),
             Event::Listed(object) | Event::Applied(object) => {
-                let Ok(meta) = Meta::of(object.get()) else { return };
+                let meta = object.meta;
                 if meta.deletion_timestamp.is_some() {
                     // Everything in it goes, and nothing can be made there any more.
                     self.shared.world().forget(&meta.name);
@@ -315,9 +312,9 @@ impl Supervisor {
                 self.opt(state, &meta.name, wanted, !first).await;
             }
             Event::Deleted(object) => {
-                let Ok(meta) = Meta::of(object.get()) else { return };
-                state.labels.remove(&meta.name);
-                self.opt(state, &meta.name, false, true).await;
+                let name = object.meta.name;
+                state.labels.remove(&name);
+                self.opt(state, &name, false, true).await;
             }
             Event::Synced => {
                 let Some(seen) = listed.namespaces.take() else { return };

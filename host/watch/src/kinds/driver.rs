@@ -311,8 +311,8 @@ impl<K: Clone + Ord + fmt::Display + Send + 'static> Driver<K> {
         match event {
             Event::Listing => self.listing = Some(HashSet::new()),
             Event::Listed(object) => {
-                if let (Ok(meta), Some(names)) = (Meta::of(object.get()), &mut self.listing) {
-                    names.insert(meta.name);
+                if let Some(names) = &mut self.listing {
+                    names.insert(object.meta.name);
                 }
             }
             Event::Synced => {
@@ -326,12 +326,12 @@ impl<K: Clone + Ord + fmt::Display + Send + 'static> Driver<K> {
             }
             Event::Applied(object) => {
                 self.watch_works(now);
-                self.changed(object.get(), true);
+                self.changed(&object.meta, true);
             }
             // It only says where to look.
             Event::Deleted(object) => {
                 self.watch_works(now);
-                self.changed(object.get(), false);
+                self.changed(&object.meta, false);
             }
             Event::Opened => self.watch_works(now),
             Event::Unreadable(what) => tracing::warn!(what, "a definition cannot be read"),
@@ -361,8 +361,7 @@ impl<K: Clone + Ord + fmt::Display + Send + 'static> Driver<K> {
         self.slots.iter().filter_map(|(kind, slot)| Some((kind.clone(), slot.name.clone()?))).collect()
     }
 
-    fn changed(&mut self, object: &str, there: bool) {
-        let Ok(meta) = Meta::of(object) else { return };
+    fn changed(&mut self, meta: &Meta, there: bool) {
         if self.followed.contains(&meta.name) {
             self.said.push_back(Said::Definition(meta.name.clone()));
         }

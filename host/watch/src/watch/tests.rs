@@ -60,7 +60,7 @@ fn watch(answers: Vec<Answer>) -> (Watch, Arc<Mutex<Vec<String>>>) {
 }
 
 fn said(event: &Event) -> String {
-    let name = |object: &RawValue| crate::Meta::of(object.get()).unwrap().name;
+    let name = |object: &Object| object.meta.name.clone();
     match event {
         Event::Listing => "listing".to_owned(),
         Event::Listed(object) => format!("listed {}", name(object)),
