@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use crate::text::{is_dns_subdomain, quoted};
 
+/// How the core group, whose name is empty, is written where a group is expected.
+pub const CORE: &str = "core";
+
 /// A kind and its API group, whatever the version. Written `group/Kind`, with `core` as the name of the core group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupKind {
@@ -23,7 +26,7 @@ impl GroupKind {
 
 impl fmt::Display for GroupKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let group = if self.group.is_empty() { "core" } else { &self.group };
+        let group = if self.group.is_empty() { CORE } else { &self.group };
         write!(f, "{group}/{}", self.kind)
     }
 }
@@ -42,7 +45,7 @@ impl FromStr for GroupKind {
         if !is_dns_subdomain(group) || !is_kind(kind) {
             return Err(error());
         }
-        Ok(Self::new(if group == "core" { "" } else { group }, kind))
+        Ok(Self::new(if group == CORE { "" } else { group }, kind))
     }
 }
 

@@ -177,9 +177,9 @@ impl Catalogue {
         })
     }
 
-    /// Kinds that are read, as `group/Kind` or `Kind` in the core group, with the scraper's name; sorted.
+    /// Kinds that are read, as people write them: `group/Kind`, with `core` as the name of the core group; sorted.
     pub fn kinds(&self) -> Vec<String> {
-        self.by_kind.keys().map(|(group, kind)| if group.is_empty() { kind.clone() } else { format!("{group}/{kind}") }).collect()
+        self.by_kind.keys().map(|(group, kind)| GroupKind::new(group.as_str(), kind.as_str()).to_string()).collect()
     }
 }
 

@@ -87,7 +87,7 @@ struct Scan {
     /// [env: K8S_AIBOM_PLUGINS]
     #[arg(long, value_name = "DIR")]
     plugins: Option<PathBuf>,
-    /// Only objects of these kinds, as `Kind` or `group/Kind`
+    /// Only objects of these kinds, as `Kind` or `group/Kind` (`core/Kind` in the core group)
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     kinds: Vec<String>,
     /// Look at each object alone: what a scraper asks for besides it counts as absent

@@ -362,6 +362,10 @@ fn a_kind_that_is_none_is_told_beside_those_that_are() {
     let service = format!("{SERVER}---\napiVersion: v1\nkind: Service\nmetadata: {{name: s}}\n");
     let run = run_with_input(&["scan", "-", "-q", "--kinds", "Deployment,Service"], &service);
     assert!(!run.err.contains("warning"), "{}", run.err);
+    // The core group has a name where a group is written.
+    let run = run_with_input(&["scan", "-", "-q", "--kinds", "core/service,Core/Pod"], &service);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    assert!(!run.out.contains("talker"), "{}", run.out);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use aibom_api::kinds::GroupKind;
 use aibom_artifact::directory;
 use aibom_plugin::{Host, HostConfig, KindRef};
 use clap::Args;
@@ -88,12 +89,8 @@ fn names(kinds: &[KindRef]) -> Vec<String> {
     kinds
         .iter()
         .map(|kind| {
-            let group = if kind.group.is_empty() { String::new() } else { format!("{}/", kind.group) };
-            if kind.versions.is_empty() {
-                format!("{group}{}", kind.kind)
-            } else {
-                format!("{group}{} ({})", kind.kind, kind.versions.join(", "))
-            }
+            let name = GroupKind::new(kind.group.as_str(), kind.kind.as_str());
+            if kind.versions.is_empty() { name.to_string() } else { format!("{name} ({})", kind.versions.join(", ")) }
         })
         .collect()
 }

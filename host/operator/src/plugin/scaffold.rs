@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use aibom_api::kinds::CORE;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 
@@ -45,14 +46,16 @@ pub fn run(new: &New) -> anyhow::Result<()> {
     ensure!(new.name != "aibom", "`aibom` cannot name a scraper: property names under `aibom.` are the host's own");
     let parts: Vec<&str> = new.kind.split('/').collect();
     let [group, version, kind] = parts[..] else {
-        anyhow::bail!("`{}` is no group/version/Kind, such as serving.example.com/v1/Widget (the core group is empty: /v1/Pod)", new.kind)
+        anyhow::bail!("`{}` is no group/version/Kind, such as serving.example.com/v1/Widget or core/v1/Pod for the core group", new.kind)
     };
+    let group = if group == CORE { "" } else { group };
     let plain = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
     ensure!(
         plain(group) && plain(version) && plain(kind) && !version.is_empty() && kind.starts_with(|c: char| c.is_ascii_uppercase()),
         "`{}` is no group/version/Kind: groups and versions are lower case, kinds start with a capital",
         new.kind
     );
+    ensure!(!(group.is_empty() && kind == "Secret"), "no scraper may read Secrets; name another kind");
     let sdk = new.sdk.canonicalize().with_context(|| format!("there is no SDK at {}", new.sdk.display()))?;
     ensure!(sdk.join("Cargo.toml").is_file(), "{} holds no Cargo.toml; name the folder plugins/sdk of a checkout", sdk.display());
     let target = new.dir.join(&new.name);
@@ -145,6 +148,24 @@ mod tests {
         run(&New { name: "widgets".to_owned(), kind, plural: None, dir: folder.path().to_owned(), sdk }).unwrap();
         let ignored = fs::read_to_string(folder.path().join("widgets/.gitignore")).unwrap();
         assert_eq!(ignored, "/target/\n/*.wasm\n");
+    }
+
+    #[test]
+    fn the_core_group_may_be_called_by_its_name_and_secrets_have_no_scraper() {
+        let folder = tempfile::tempdir().unwrap();
+        let sdk = folder.path().join("sdk");
+        write(&sdk.join("Cargo.toml"), "").unwrap();
+        let make = |name: &str, kind: &str| {
+            run(&New { name: name.to_owned(), kind: kind.to_owned(), plural: None, dir: folder.path().to_owned(), sdk: sdk.clone() })
+        };
+        let source = |name: &str| fs::read_to_string(folder.path().join(name).join("src/lib.rs")).unwrap();
+        let source = |name: &str| source(name).replace(&pascal(name), "X").replace(&format!("\"{name}"), "\"x");
+        make("named", "core/v1/ReplicationController").unwrap();
+        make("empty", "/v1/ReplicationController").unwrap();
+        assert_eq!(source("named"), source("empty"));
+        let refused = make("leaks", "core/v1/Secret").unwrap_err().to_string();
+        assert_eq!(refused, "no scraper may read Secrets; name another kind");
+        assert!(!folder.path().join("leaks").exists());
     }
 
     #[test]

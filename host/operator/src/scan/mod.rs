@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use aibom_api::kinds::CORE;
 use aibom_facts::object::ObjectRef;
 use aibom_facts::pointer::Pointer;
 use aibom_facts::report::Problem;
@@ -51,14 +52,17 @@ struct WantedKind {
 impl WantedKind {
     fn is(&self, group: &str, kind: &str) -> bool {
         match self.name.rsplit_once('/') {
-            Some((wanted, name)) => wanted.eq_ignore_ascii_case(group) && name.eq_ignore_ascii_case(kind),
+            Some((wanted, name)) => {
+                let core = group.is_empty() && wanted.eq_ignore_ascii_case(CORE);
+                (core || wanted.eq_ignore_ascii_case(group)) && name.eq_ignore_ascii_case(kind)
+            }
             None => self.name.eq_ignore_ascii_case(kind),
         }
     }
 }
 
 impl KindFilter {
-    /// `Kind` matches in every group, `group/Kind` in that group; case is ignored. Empty matches everything.
+    /// `Kind` matches in every group, `group/Kind` in that group, `core/Kind` in the core group; case is ignored. Empty matches everything.
     pub fn new(kinds: Vec<String>) -> Self {
         let kinds = kinds.into_iter().map(|kind| kind.trim().to_owned()).filter(|kind| !kind.is_empty());
         Self(kinds.map(|written| WantedKind { name: written.to_ascii_lowercase(), written, met: Arc::default() }).collect())

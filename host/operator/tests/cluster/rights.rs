@@ -44,7 +44,8 @@ fn kinds() -> BTreeMap<(String, String), (String, Vec<String>)> {
         let about: Value = serde_json::from_slice(&output.stdout).unwrap();
         for name in ["kinds", "intermediates", "related"].iter().flat_map(|list| about[list].as_array().unwrap()) {
             let (name, versions) = name.as_str().unwrap().trim_end_matches(')').split_once(" (").unwrap();
-            let (group, kind) = name.split_once('/').unwrap_or(("", name));
+            let (group, kind) = name.split_once('/').unwrap();
+            let group = if group == "core" { "" } else { group };
             let versions = versions.split(", ").map(str::to_owned).collect();
             kinds.insert((group.to_owned(), format!("{}s", kind.to_lowercase())), (kind.to_owned(), versions));
         }
