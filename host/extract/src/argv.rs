@@ -456,10 +456,20 @@ fn on_hub(word: &str) -> bool {
 
 /// Whether a word is the address of a file with weights, or of any file in a repository of the hub.
 fn is_weights(word: &str) -> bool {
-    const ENDS: [&str; 9] = [".gguf", ".safetensors", ".pt", ".pth", ".onnx", ".ckpt", ".nemo", ".tflite", ".engine"];
     let path = word.split(['?', '#']).next().unwrap_or_default();
     let catalogued = ["://api.ngc.nvidia.com/v2/models/", "://civitai.com/api/download/models/"].iter().any(|start| path.contains(start));
-    catalogued || (on_hub(word) && path.contains("/resolve/")) || (path.contains("://") && ENDS.iter().any(|end| path.ends_with(end)))
+    catalogued || (on_hub(word) && path.contains("/resolve/")) || (path.contains("://") && has_weights(path))
+}
+
+/// Whether an address is that of weights, or of a repository of the hub.
+pub(crate) fn is_weights_or_repository(address: &str) -> bool {
+    is_weights(address) || on_hub(address)
+}
+
+/// Whether a file is called as files with weights are.
+pub(crate) fn has_weights(file: &str) -> bool {
+    const ENDS: [&str; 9] = [".gguf", ".safetensors", ".pt", ".pth", ".onnx", ".ckpt", ".nemo", ".tflite", ".engine"];
+    ENDS.iter().any(|end| file.ends_with(end))
 }
 
 /// Whether the first address is followed by a directory of one's own, and either speaks of models: what goes the other way is made here,

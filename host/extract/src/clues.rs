@@ -7,20 +7,21 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use aibom_facts::inventory::{Category, Role, Source};
+use aibom_facts::inventory::{Category, Role, Source, Unresolved};
 use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
 use serde::Deserialize;
 
 use crate::argv::base_name;
-use crate::env::{Variable, upper_snake};
+use crate::env::Variable;
 use crate::images::{ImageMatch, Strength};
 use crate::options;
 use crate::reading::{Reader, Reading, RuntimeClaim, claim};
 use crate::rules::Does;
 use crate::said::Said;
 use crate::script::CommandLine;
-use crate::storage;
-use crate::text::{Token, Traced};
+use crate::text::{Token, Traced, Unknown};
+
+mod signs;
 
 /// Words of names and values, as data. All sets hold whole words.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -46,8 +47,20 @@ pub(crate) struct ClueWords {
     pub(crate) endpoints: HashSet<String>,
     /// Words of variables with the address of a store, which runs no models.
     pub(crate) stores: HashSet<String>,
+    /// Words that follow one another in variables that only programs around models have.
+    pub(crate) decisive: Vec<String>,
+    /// Variables that together are the settings of a training.
+    pub(crate) trainings: Vec<Vec<String>>,
+    /// Parts of the paths of addresses under which models answer.
+    pub(crate) api_paths: Vec<String>,
+    /// Packages that a script installs for a program that works with models.
+    pub(crate) packages: HashSet<String>,
     /// Words of images and programs that speak of AI.
     pub(crate) words: HashSet<String>,
+    /// Beginnings of such words.
+    pub(crate) beginnings: Vec<String>,
+    /// Words that speak of AI in the company of one of these.
+    pub(crate) companions: BTreeMap<String, HashSet<String>>,
     /// Names of engines in images and programs. In an image that hints at the engine itself they say nothing more.
     pub(crate) engine_words: HashSet<String>,
     /// Words that mean something else too: in images of several words they count as half ones.
@@ -56,6 +69,8 @@ pub(crate) struct ClueWords {
     pub(crate) half_words: HashSet<String>,
     /// Endings of files that hold a model.
     pub(crate) weights: HashSet<String>,
+    /// Sizes, which are no names of models by themselves.
+    pub(crate) sizes: HashSet<String>,
     /// Families of models, as names begin.
     pub(crate) families: Vec<String>,
     /// Words of images that look after others and run no model, whatever they are told about one.
@@ -66,30 +81,15 @@ pub(crate) struct ClueWords {
     pub(crate) categories: BTreeMap<Category, HashSet<String>>,
 }
 
-/// What the variables and the resources of a container show.
-#[derive(Default)]
-struct Signs<'a> {
-    /// The program works with models, whichever they are.
-    certain: bool,
-    /// It works with models if it names one.
-    likely: bool,
-    /// It has the address of something.
-    calls: bool,
-    /// It has an accelerator.
-    device: bool,
-    /// A variable speaks of an engine, of a hub or of a tool around models.
-    hinted: bool,
-    models: Vec<(Option<Role>, &'a Variable)>,
-}
-
 impl Reader<'_> {
     /// Reads signs, when nothing else has shown what the container does.
-    pub(crate) fn clues(&self, lines: &[CommandLine], images: &[ImageMatch], out: &mut Reading) {
+    pub(crate) fn clues(&self, lines: &[CommandLine], installs: bool, images: &[ImageMatch], out: &mut Reading) {
         let words = &self.rules.conventions.clues;
         if self.image.is_some_and(|image| controls(words, &image.repository)) {
             return;
         }
-        let mut signs = self.signs(words);
+        let asked: Vec<&str> = out.calls.models.iter().map(|asked| asked.variable.name.as_str()).collect();
+        let mut signs = self.signs(words, lines, &asked);
         let spoken = self.spoken(lines);
         let said = |set: &HashSet<String>| spoken.iter().any(|word| set.contains(word));
         let library = images.iter().any(|found| found.strength > Strength::Weak);
@@ -97,12 +97,19 @@ impl Reader<'_> {
         let half = |word: &&String| words.half_words.contains(*word) || words.doubtful_words.contains(*word);
         let halves = spoken.iter().filter(half).count() + usize::from(fetching);
         // What hints at an engine is no second sign of it.
-        let speaks = said(&words.words) || self.speaks_plainly(words, lines) || (images.is_empty() && said(&words.engine_words));
-        signs.certain |= library || halves > 1 || (speaks && !said(&words.fronts)) || self.has_variables_of(images, words);
+        let begins = spoken.iter().any(|word| words.beginnings.iter().any(|beginning| word.starts_with(beginning.as_str())));
+        let speaks = said(&words.words)
+            || begins
+            || self.has_company(words, &spoken)
+            || self.speaks_plainly(words, lines)
+            || (images.is_empty() && said(&words.engine_words));
+        signs.certain |= library || installs || halves > 1 || (speaks && !said(&words.fronts)) || self.has_variables_of(images, words);
         // A client of the tools of machine learning that is called a trainer or a model.
-        signs.certain |= halves > 0 && signs.hinted;
+        signs.certain |= halves > 0 && (signs.hinted || signs.device);
         signs.likely |= signs.certain || signs.device || !images.is_empty() || said(&words.doubtful_words);
-        let hits: Vec<_> = lines.iter().flat_map(|line| options::parse(&line.tokens, &[&self.rules.unknown], &[]).hits).collect();
+        let mut hits: Vec<_> = lines.iter().flat_map(|line| options::parse(&line.tokens, &[&self.rules.unknown], &[]).hits).collect();
+        let is_size = |hit: &options::Hit| hit.is_model() && hit.values.iter().all(|value| words.sizes.contains(value.as_str()));
+        hits.retain(|hit| !is_size(hit));
         let named = hits.iter().any(options::Hit::is_model);
         signs.calls |= out.calls.addressed;
         if !signs.certain && signs.models.is_empty() && !named {
@@ -123,19 +130,22 @@ impl Reader<'_> {
             return;
         }
         // A library alone trains, as far as nothing says otherwise.
-        let otherwise = if library { Category::Training } else { Category::Inference };
+        let otherwise = if library || signs.trains { Category::Training } else { Category::Inference };
+        let own_role = role_of_words(words, &spoken);
         let spoken = category_of(words, &spoken);
         // What a client calls says what it is.
         let called = out.calls.local || !out.calls.services.is_empty();
         let hosted_name = hosted_name && !signs.device;
-        let client = spoken.is_none() && (called || addressed || hosted_name);
+        // What has neither a model nor anything to run one on asks for what others run.
+        let asks = signs.asks || (signs.decided && signs.models.is_empty() && !named);
+        let client = spoken.is_none() && !signs.trains && (called || addressed || hosted_name || (asks && !signs.device));
         let category = spoken.unwrap_or(if client { Category::Gateway } else { otherwise });
         let role = match category {
             Category::Training | Category::FineTuning => Role::Base,
             Category::Gateway => Role::Target,
             // Who has nothing to run a model on measures one that runs elsewhere.
             Category::Benchmark if !signs.device => Role::Target,
-            _ if (signs.device || !signs.calls) && !hosted_name => Role::Main,
+            _ if (signs.device || !signs.calls) && !hosted_name => own_role.unwrap_or_default(),
             _ => Role::Target,
         };
         let does = match (category, role) {
@@ -158,6 +168,15 @@ impl Reader<'_> {
         }
         // A bare name beside a better one is the name it is served or called by.
         guesses.sort_by_key(|(rank, _)| *rank);
+        let hosted = client && role == Role::Target && (out.calls.hosted || hosted_name) && !out.calls.local;
+        if role == Role::Target && !hosted {
+            // A client calls each of the models that it names.
+            let (told, open): (Vec<_>, Vec<_>) = guesses.into_iter().partition(|(rank, _)| *rank <= NAME);
+            for (_, variable) in told {
+                self.second_model(variable, Role::Target, &mut found);
+            }
+            guesses = open;
+        }
         let located = guesses.first().is_some_and(|(rank, _)| *rank < NAME)
             || hits
                 .iter()
@@ -173,7 +192,6 @@ impl Reader<'_> {
             said.guess(variable);
         }
         // What is asked of a hosted service has a name there.
-        let hosted = client && role == Role::Target && (out.calls.hosted || hosted_name) && !out.calls.local;
         said.claims(self, (hosted, false), role, does, &mut found);
         found.silent = None;
         if !signs.certain && found.models.is_empty() && found.unresolved.is_empty() {
@@ -234,40 +252,6 @@ impl Reader<'_> {
         self.rules.conventions.clues.categories.get(&category).is_some_and(|words| spoken.iter().any(|word| words.contains(word)))
     }
 
-    fn signs(&self, words: &ClueWords) -> Signs<'_> {
-        // One variable alone is a weak sign: a token of the hub is in many a pod.
-        let mut hints = 0;
-        let mut signs =
-            Signs { device: self.container.resources.is_some_and(|place| storage::asks_for_device(self.rules, place)), ..Signs::default() };
-        for variable in self.container.env.iter() {
-            let written = variable.name.as_str();
-            let upper = upper_snake(written);
-            let name = upper.as_ref();
-            // What is switched off is not there.
-            let empty = !variable.secret && (variable.value.text.is_empty() || is_off(&variable.value.text));
-            let of_a_service = self.rules.apis.variable(written).is_some();
-            let mut hint = words.hub.contains(name);
-            signs.likely |= words.parameters.contains(name);
-            let (mut last, mut store) = ("", false);
-            for word in name.split('_') {
-                // The address of a server says that there is one, and not that this is it.
-                signs.likely |= words.engines.contains(word) && !empty;
-                hint |= words.engines.contains(word) && !of_a_service;
-                store |= words.stores.contains(word);
-                last = word;
-            }
-            signs.calls |= words.endpoints.contains(last) && !store && !variable.secret;
-            if !variable.secret && !variable.value.text.is_empty() && holds_a_model(words, name) {
-                signs.models.push((role_of(words, name), variable));
-            }
-            hints += usize::from(hint && !empty);
-        }
-        signs.hinted = hints > 0;
-        signs.likely |= hints > 0;
-        signs.certain |= hints > 1 || (hints > 0 && signs.device);
-        signs
-    }
-
     /// Words of the image, of the programs, and, where a placeholder stands for the image or nothing does, of the names around.
     fn spoken(&self, lines: &[CommandLine]) -> HashSet<String> {
         let mut out = HashSet::new();
@@ -295,6 +279,15 @@ impl Reader<'_> {
         out
     }
 
+    /// Whether a word that speaks of AI in company has it, in the last two segments of the image or in the names of the programs.
+    fn has_company(&self, words: &ClueWords, spoken: &HashSet<String>) -> bool {
+        let mut around = spoken.clone();
+        if let Some(image) = self.image {
+            image.repository.rsplit('/').take(2).for_each(|segment| split_words(segment, &mut around));
+        }
+        words.companions.iter().any(|(word, company)| around.contains(word) && !around.is_disjoint(company))
+    }
+
     /// Whether a word that means something else too is all that an image is called, or the name of a program.
     fn speaks_plainly(&self, words: &ClueWords, lines: &[CommandLine]) -> bool {
         let mut programs = HashSet::new();
@@ -318,7 +311,7 @@ impl Reader<'_> {
                 let speaks = !matches!(last.as_str(), "" | "." | "..") && !self.rules.conventions.generic_directories.contains(&last);
                 speaks.then_some(PATH)
             }
-            Ok(ModelReference::Name(_)) => Some(NAME),
+            Ok(ModelReference::Name(name)) => (!self.rules.conventions.clues.sizes.contains(&name)).then_some(NAME),
             Err(NotAModel::Unexpanded | NotAModel::Placeholder) => Some(NAME + 1),
             Err(_) => None,
         }
@@ -347,6 +340,11 @@ impl Reader<'_> {
 
     /// A model beside the main one.
     fn second_model(&self, variable: &Variable, role: Role, out: &mut Reading) {
+        if let Some(unknown) = variable.value.unknown() {
+            let Unknown { why, at, reference } = unknown.clone();
+            out.unresolved.push(Unresolved { what: "model".to_owned(), at, why: why.to_owned(), reference });
+            return;
+        }
         if self.rank(&variable.value).is_some_and(|rank| rank <= NAME)
             && let Ok(parsed) = ModelReference::parse(&variable.value.text)
         {
@@ -375,11 +373,6 @@ fn names_of_programs(line: &CommandLine, out: &mut HashSet<String>) {
             split_words(base_name(token.as_str()), out);
         }
     }
-}
-
-/// Whether a switch is off.
-fn is_off(value: &str) -> bool {
-    ["false", "off", "no", "0", "disabled"].iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 
 /// The words of a name in lower case, without the numbers behind them: at signs, and where a capital begins a word.
@@ -432,6 +425,25 @@ fn holds_a_model(words: &ClueWords, name: &str) -> bool {
 fn role_of(words: &ClueWords, name: &str) -> Option<Role> {
     let spoken = |list: &Vec<String>| name.split('_').any(|word| list.iter().any(|known| known == word));
     words.roles.iter().find(|(_, list)| spoken(list)).map(|(role, _)| *role)
+}
+
+/// The role of the models of a program that is called after what it does with them.
+fn role_of_words(words: &ClueWords, spoken: &HashSet<String>) -> Option<Role> {
+    let says = |role: &Role| words.roles.get(role).is_some_and(|list| list.iter().any(|word| spoken.contains(&word.to_ascii_lowercase())));
+    [Role::Embedding, Role::Reranker].into_iter().find(says)
+}
+
+/// Whether a command line installs a package for a program that works with models.
+pub(crate) fn installs(words: &ClueWords, line: &CommandLine) -> bool {
+    let names = line.tokens.iter().map(Token::as_str);
+    let mut rest = names.skip_while(|word| !matches!(base_name(word), "pip" | "pip3")).skip(1).skip_while(|word| word.starts_with('-'));
+    if rest.next() != Some("install") {
+        return false;
+    }
+    rest.any(|word| {
+        let name = word.split(['=', '<', '>', '~', '!', ';', '@', '[']).next().unwrap_or_default().trim().to_ascii_lowercase();
+        words.packages.contains(&name.replace('_', "-"))
+    })
 }
 
 fn is_hosted(words: &ClueWords, name: &str) -> bool {

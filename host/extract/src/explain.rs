@@ -59,6 +59,8 @@ pub enum Reason {
     Template,
     /// A variable that nothing defines.
     UndefinedVariable,
+    /// Only running a script tells the value.
+    Computed,
     /// The value comes out of something else that is not read here.
     Unresolved,
     /// The base URL leads to another server than the provider's, so the key belongs to that one.
@@ -73,7 +75,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::ImageUnknown,
         Self::ImageDenied,
         Self::ImageWeak,
@@ -94,6 +96,7 @@ impl Reason {
         Self::Field,
         Self::Template,
         Self::UndefinedVariable,
+        Self::Computed,
         Self::Unresolved,
         Self::UrlElsewhere,
         Self::DummyKey,
@@ -124,6 +127,7 @@ impl Reason {
             Self::Field => "field",
             Self::Template => "template",
             Self::UndefinedVariable => "undefined-variable",
+            Self::Computed => "computed",
             Self::Unresolved => "unresolved",
             Self::UrlElsewhere => "url-elsewhere",
             Self::DummyKey => "dummy-key",
@@ -155,6 +159,7 @@ impl Reason {
             Self::Field => "the value is a field of the running pod",
             Self::Template => "a template or placeholder that somebody has to fill in",
             Self::UndefinedVariable => "nothing defines the variable",
+            Self::Computed => "a branch or the output of a program decides, and no script is run to see which",
             Self::Unresolved => "the value comes out of something that is not read",
             Self::UrlElsewhere => "the base URL leads to a server that is not the provider's, so the key is for that one",
             Self::DummyKey => "a key that people write where a server wants one and reads none",
@@ -171,6 +176,7 @@ impl Reason {
             "field" => Self::Field,
             "template" | "placeholder" => Self::Template,
             "undefined-variable" => Self::UndefinedVariable,
+            "computed" => Self::Computed,
             "too-long" => Self::NotAModel,
             _ => Self::Unresolved,
         }

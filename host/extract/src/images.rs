@@ -85,6 +85,13 @@ impl Rules {
         if weak.is_empty() { ImageClass::Unknown } else { ImageClass::Runtimes(weak) }
     }
 
+    /// The program of an image of a tool, which the arguments of a container are for.
+    pub(crate) fn tool(&self, image: &ImageReference) -> Option<&[String]> {
+        let segments = image.canonical().segments;
+        let end = segments.get(segments.len().checked_sub(2)?..)?.join("/");
+        self.conventions.entrypoints.get(&end).map(Vec::as_slice)
+    }
+
     fn checked(&self, found: ImageMatch, canonical: &CanonicalImage, tag: &[&str]) -> ImageClass {
         let images = &self.runtimes[found.runtime].images;
         if denied(images, canonical, tag).is_some() {

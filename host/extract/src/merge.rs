@@ -1,5 +1,6 @@
 //! From the readings of containers and the items of the report to one inventory, by identity.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use aibom_facts::image::{ImageReference, InvalidImage};
@@ -18,11 +19,15 @@ use crate::mounted::MountedModels;
 use crate::pods::{self, Container};
 use crate::reading::{Reader, Reading, RuntimeClaim};
 use crate::rules::{Does, Rules};
+use crate::storage::SharedVolumes;
 use crate::{Subject, absent, apis, items, storage};
 
 mod models;
 
 pub(crate) use models::is_location;
+
+/// Most paths of one object that are compared with what downloads fill.
+const MAX_LOOKS: usize = 2_000_000;
 
 /// The inventory under construction. Findings are kept by key, so the order of containers changes nothing but the order of evidence.
 pub(crate) struct Draft<'r> {
@@ -37,6 +42,12 @@ pub(crate) struct Draft<'r> {
     also: HashMap<String, BTreeSet<String>>,
     /// There is a model that is more than spoken of.
     runs: bool,
+    /// Paths that models with better names are loaded from.
+    loaded: BTreeMap<String, String>,
+    /// How many paths may still be compared with what downloads fill.
+    looks: Cell<usize>,
+    /// Paths of files of weights, by the name of the file.
+    files: HashMap<String, BTreeSet<String>>,
     /// Findings of the containers' images, by index of the container.
     image_keys: Vec<Option<Key>>,
     /// Models that a container names, under the key of that time.
@@ -67,6 +78,9 @@ pub(crate) fn inventory(rules: &Rules, subject: &Subject<'_>, trace: &Trace) -> 
         places: HashMap::new(),
         also: HashMap::new(),
         runs: false,
+        loaded: BTreeMap::new(),
+        looks: Cell::new(MAX_LOOKS),
+        files: HashMap::new(),
         image_keys: Vec::new(),
         named: Vec::new(),
         renamed: BTreeMap::new(),
@@ -241,6 +255,9 @@ impl Draft<'_> {
         };
         let mut order: Vec<usize> = (0..containers.len()).collect();
         order.sort_by_key(|index| rank(&containers[*index], &readings[*index]));
+        self.mounted_adapters(containers, readings);
+        let fetches = readings.iter().flat_map(|reading| &reading.models).any(|claim| claim.fetched && claim.destination.is_some());
+        let shared = if fetches { SharedVolumes::new(containers) } else { SharedVolumes::default() };
         for index in order {
             let (container, reading) = (&containers[index], &readings[index]);
             let image = self.image_keys.get(index).cloned().flatten();
@@ -259,7 +276,11 @@ impl Draft<'_> {
             let loaded = reading.models.iter().filter(|claim| !claim.fetched);
             for claim in loaded.chain(reading.models.iter().filter(|claim| claim.fetched)) {
                 let key = match claim.role {
-                    _ if claim.fetched => Some(self.fetched(claim, container)),
+                    _ if claim.fetched => {
+                        let filled = claim.destination.as_ref().map(|destination| destination.path.as_str());
+                        let elsewhere = filled.map(|path| shared.seen_at(container, path)).unwrap_or_default();
+                        Some(self.fetched(claim, container, &elsewhere))
+                    }
                     Role::Target => self.spoken_of(claim, container),
                     _ => Some(self.model(claim, container)),
                 };

@@ -10,7 +10,7 @@ use aibom_facts::report::ContainerClass;
 
 use crate::merge::{Draft, is_location};
 use crate::pods::Container;
-use crate::reading::ModelClaim;
+use crate::reading::{ModelClaim, Reading};
 
 /// One model in one template.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ struct Mounted {
     name: String,
     /// The report says what it is used for.
     settled: bool,
+    /// It stands beside the model that is served.
+    beside: bool,
 }
 
 /// Mounted models by template.
@@ -31,7 +33,7 @@ impl MountedModels {
     pub(crate) fn add(&mut self, template: &str, directory: &str, name: &str, settled: bool) {
         let directory = directory.trim_end_matches('/').to_owned();
         if directory.starts_with('/') {
-            self.0.entry(template.to_owned()).or_default().push(Mounted { directory, name: name.to_owned(), settled });
+            self.0.entry(template.to_owned()).or_default().push(Mounted { directory, name: name.to_owned(), settled, beside: false });
         }
     }
 
@@ -48,16 +50,32 @@ impl MountedModels {
         holding.reduce(|best, next| if next.0.directory.len() > best.0.directory.len() { next } else { best })
     }
 
-    /// The only model of a template.
+    /// The only model of a template, unless it stands beside the one that is served.
     fn only(&self, template: &str) -> Option<&Mounted> {
         match self.0.get(template)?.as_slice() {
-            [one] => Some(one),
+            [one] if !one.beside => Some(one),
             _ => None,
         }
     }
 }
 
 impl Draft<'_> {
+    /// Mounted models that a server loads as adapters.
+    pub(crate) fn mounted_adapters(&mut self, containers: &[Container<'_>], readings: &[Reading]) {
+        for (container, reading) in containers.iter().zip(readings) {
+            let Some(mounted) = self.mounted.0.get_mut(&container.template) else { continue };
+            for claim in reading.models.iter().filter(|claim| claim.role == Role::Adapter) {
+                let id = claim.parsed.reference.id();
+                for one in mounted.iter_mut().filter(|one| !one.settled && id.trim_end_matches('/') == one.directory) {
+                    (one.settled, one.beside) = (true, true);
+                    if let Some(model) = self.models.get_mut(&one.name) {
+                        model.role = Role::Adapter;
+                    }
+                }
+            }
+        }
+    }
+
     /// The mounted model that a claim of a container is about, with the claim as that model needs it.
     pub(crate) fn known_again(&mut self, claim: &ModelClaim, container: &Container<'_>) -> Option<(String, ModelClaim)> {
         let id = claim.parsed.reference.id();

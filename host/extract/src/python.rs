@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use crate::budget::cost;
 use crate::env::{Env, Variable};
 use crate::images::matches;
+use crate::script::COMPUTED;
 use crate::text::{Token, Traced, Unknown, Via};
 use lexer::{Kind, Lexeme};
 
@@ -447,9 +448,13 @@ impl<'a> Code<'a> {
                     self.env.budget.spend(cost(value));
                     out.append(value);
                 }
-                _ => out.append(&Traced::unknown_text(
+                known => out.append(&Traced::unknown_text(
                     format!("{{{name}}}"),
-                    Unknown { why: "undefined-variable", at: self.token.at.clone(), reference: name.trim().to_owned() },
+                    Unknown {
+                        why: if known.is_some() { COMPUTED } else { "undefined-variable" },
+                        at: self.token.at.clone(),
+                        reference: name.trim().to_owned(),
+                    },
                 )),
             }
             rest = &rest[open + close + 1..];

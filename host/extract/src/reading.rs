@@ -8,8 +8,9 @@ use aibom_facts::model::{ModelReference, ParsedModel};
 use aibom_facts::object::Locator;
 use aibom_facts::report::{ContainerClass, Duty};
 
-use crate::apis::{self, Calls};
+use crate::apis;
 use crate::argv::{self, Launch, Other};
+use crate::clues;
 use crate::explain::{self, Considered, Reason, Recognised, Trace};
 use crate::images::{ImageClass, ImageMatch, Strength};
 use crate::options::{self, Hit, Parsed};
@@ -19,78 +20,11 @@ use crate::said::Said;
 use crate::script::CommandLine;
 use crate::text::{Token, Traced};
 
+mod claims;
 mod image;
 mod silence;
 
-/// A runtime that a container shows.
-#[derive(Clone, Debug)]
-pub(crate) struct RuntimeClaim {
-    pub(crate) runtime: usize,
-    pub(crate) evidence: Evidence,
-    /// Version by the tag, with its evidence.
-    pub(crate) version: Option<Evidence>,
-}
-
-/// A model that a container names.
-#[derive(Clone, Debug)]
-pub(crate) struct ModelClaim {
-    pub(crate) parsed: ParsedModel,
-    pub(crate) role: Role,
-    pub(crate) evidence: Vec<Evidence>,
-    pub(crate) conflicts: Vec<Evidence>,
-    pub(crate) served: Vec<String>,
-    pub(crate) sources: Vec<String>,
-    pub(crate) revision: Option<String>,
-    /// It is downloaded, not loaded.
-    pub(crate) fetched: bool,
-    /// Its caller says that it calls it, so it is no other name of a model that runs beside it.
-    pub(crate) called: bool,
-    /// Directory that a download fills.
-    pub(crate) destination: Option<Destination>,
-    pub(crate) parameters: Vec<(String, String)>,
-    /// What it is in particular: `reward`.
-    pub(crate) part: String,
-}
-
-/// A dataset that a container names.
-#[derive(Clone, Debug)]
-pub(crate) struct DatasetClaim {
-    pub(crate) id: String,
-    pub(crate) evidence: Vec<Evidence>,
-    pub(crate) properties: Vec<(String, String)>,
-}
-
-/// A directory that a download fills.
-#[derive(Clone, Debug)]
-pub(crate) struct Destination {
-    /// The path, as far as it is known.
-    pub(crate) path: String,
-    /// Something unknown follows.
-    pub(crate) open: bool,
-}
-
-/// The reading of one container.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Reading {
-    pub(crate) runtimes: Vec<RuntimeClaim>,
-    pub(crate) models: Vec<ModelClaim>,
-    pub(crate) datasets: Vec<DatasetClaim>,
-    /// Facts about the run itself: its method, where its output goes.
-    pub(crate) run: Vec<(String, String)>,
-    pub(crate) categories: Vec<Category>,
-    pub(crate) does: Option<Does>,
-    /// Role of the main model of what runs.
-    pub(crate) role: Role,
-    pub(crate) unresolved: Vec<Unresolved>,
-    /// Runtimes that the report declares and that run here.
-    pub(crate) declared: Vec<usize>,
-    /// The image is known AI software, whatever runs in it.
-    pub(crate) ai_image: Option<Category>,
-    /// Services that it calls, and models of them.
-    pub(crate) calls: Calls,
-    /// Where an engine without a model would be reported, and why.
-    pub(crate) silent: Option<Unresolved>,
-}
+pub(crate) use claims::{DatasetClaim, Destination, ModelClaim, Reading, RuntimeClaim, claim};
 
 /// The reader of one container.
 pub(crate) struct Reader<'a> {
@@ -125,6 +59,8 @@ struct Program<'r> {
     unknown: Vec<CommandLine>,
     /// It joins a server that another pod leads.
     joins: bool,
+    /// It installs packages for a program that works with models.
+    installs: bool,
     any: bool,
 }
 
@@ -187,10 +123,11 @@ impl<'a> Reader<'a> {
         if image_alone && does.is_none() && !infrastructure && images.is_empty() {
             self.by_signs(&mut out);
         }
+        let nothing_said = out.models.is_empty() && out.unresolved.is_empty();
         self.asked(&mut out);
         if self.is_unknown(&program, images) {
-            if out.models.is_empty() && out.unresolved.is_empty() {
-                self.clues(&program.unknown, images, &mut out);
+            if nothing_said {
+                self.clues(&program.unknown, program.installs, images, &mut out);
             }
             self.by_library(&program.unknown, images, &mut out);
         }
@@ -282,6 +219,7 @@ impl<'a> Reader<'a> {
                 first.text = Traced::plain(own);
             }
             program.joins |= argv::joins(self.rules, &line);
+            program.installs |= clues::installs(&self.rules.conventions.clues, &line);
             let mut found = argv::find(self.rules, &line, &container.env);
             if !found.is_empty() {
                 program.launches.append(&mut found);
@@ -317,19 +255,21 @@ impl<'a> Reader<'a> {
         let env = &self.container.env;
         let plain = CommandLine::plain(args);
         let lines = argv::unwrap(self.rules, plain.clone(), env);
-        if lines.iter().any(|line| !argv::find(self.rules, line, env).is_empty()) {
+        // Images hand a program of its own over, and one that waits is hardly an argument.
+        let waits = !lines.is_empty() && lines.iter().all(|line| argv::other(self.rules, line) == Other::Idle);
+        if waits || lines.iter().any(|line| !argv::find(self.rules, line, env).is_empty()) {
             return lines;
         }
-        let entrypoint =
-            images.first().filter(|found| found.strength > Strength::Weak).map(|found| &self.rules.runtimes[found.runtime].images);
-        if let Some(own) = entrypoint.filter(|own| !own.entrypoint.is_empty()) {
+        let own = images.first().filter(|found| found.strength > Strength::Weak).map(|found| &self.rules.runtimes[found.runtime].images);
+        let (program, usual) = match own.filter(|own| !own.entrypoint.is_empty()) {
+            Some(own) => (own.entrypoint.as_slice(), own.arguments.as_slice()),
+            None => (self.image.and_then(|image| self.rules.tool(image)).unwrap_or_default(), &[][..]),
+        };
+        if !program.is_empty() {
             let at = self.container.image.as_ref().map(|image| image.at.clone()).unwrap_or_default();
-            let arguments: &[String] = if plain.tokens.is_empty() { &own.arguments } else { &[] };
-            let prefix = own.entrypoint.iter().chain(arguments).map(|word| Token {
-                text: Traced::plain(word),
-                at: at.clone(),
-                source: Source::ImagePattern,
-            });
+            let arguments = if plain.tokens.is_empty() { usual } else { &[] };
+            let token = |word: &String| Token { text: Traced::plain(word), at: at.clone(), source: Source::ImagePattern };
+            let prefix = program.iter().chain(arguments).map(token);
             return argv::unwrap(self.rules, CommandLine::plain(prefix.chain(plain.tokens).collect()), env);
         }
         // One argument with blanks is a script for the shell that an operator puts in front.
@@ -674,24 +614,5 @@ fn category_of(does: Does, rule: &Runtime) -> Option<Category> {
         Does::Route if rule.does == Does::Route => rule.category.or(Some(Category::Gateway)),
         Does::Route => Some(Category::Gateway),
         Does::Tool => None,
-    }
-}
-
-pub(crate) fn claim(parsed: ParsedModel, role: Role, evidence: Vec<Evidence>) -> ModelClaim {
-    let sources = parsed.source.iter().cloned().collect();
-    let revision = parsed.revision.clone();
-    ModelClaim {
-        parsed,
-        role,
-        evidence,
-        conflicts: Vec::new(),
-        served: Vec::new(),
-        sources,
-        revision,
-        fetched: false,
-        called: false,
-        destination: None,
-        parameters: Vec::new(),
-        part: String::new(),
     }
 }

@@ -352,6 +352,9 @@ pub(crate) struct Joining {
 pub(crate) struct Conventions {
     /// Programs in front of programs.
     pub wrappers: Vec<Wrapper>,
+    /// Programs of images of tools, by the last two segments of the repository.
+    #[serde(default)]
+    pub entrypoints: BTreeMap<String, Vec<String>>,
     /// Programs that only wait.
     pub idle: Vec<String>,
     /// Command lines that join a server led by another pod.

@@ -8,6 +8,7 @@ use aibom_facts::report::Duty;
 
 use crate::env::Variable;
 use crate::explain::{Considered, Reason};
+use crate::merge::is_location;
 use crate::options::{self, Hit};
 use crate::reading::{DatasetClaim, Destination, ModelClaim, Reader, Reading, claim};
 use crate::rules::{Does, Meaning, Shape, Use, Values, fold};
@@ -356,6 +357,8 @@ fn mains(reader: &Reader<'_>, values: Vec<Value>, catalogue: bool, role: Role, d
                 found.served.extend(value.name.clone());
                 mains.push(found);
             }
+            // A variable that is only guessed to be read names another model than what lies in a directory of another name.
+            None if reader.is_another(&mains[0], &parsed, &value) => mains[0].conflicts.extend(places),
             None => {
                 merge(&mut mains[0], parsed, places);
                 known.insert(mains[0].parsed.reference.id(), 0);
@@ -372,8 +375,7 @@ fn mains(reader: &Reader<'_>, values: Vec<Value>, catalogue: bool, role: Role, d
 
 /// A second reference to what a program loads once.
 fn merge(main: &mut ModelClaim, parsed: ParsedModel, places: Vec<Evidence>) {
-    let location = |reference: &ModelReference| matches!(reference, ModelReference::Path(_) | ModelReference::Uri(_));
-    match (location(&main.parsed.reference), location(&parsed.reference)) {
+    match (is_location(&main.parsed.reference), is_location(&parsed.reference)) {
         (true, false) => {
             let path = std::mem::replace(&mut main.parsed, parsed);
             main.sources.push(path.reference.id());
@@ -630,7 +632,7 @@ impl Reader<'_> {
             }
             let id = main.parsed.reference.id();
             let found = ModelReference::parse(text);
-            let located = matches!(main.parsed.reference, ModelReference::Path(_) | ModelReference::Uri(_));
+            let located = is_location(&main.parsed.reference);
             if located && let Ok(parsed @ ParsedModel { reference: ModelReference::Hub { .. }, .. }) = found {
                 if self.fits(&id, &parsed.reference.id()) {
                     let value = parsed.reference.id();
@@ -644,6 +646,13 @@ impl Reader<'_> {
                 main.evidence.push(self.evidence(&variable.at, Source::EnvVarConvention, text, name));
             }
         }
+    }
+
+    /// Whether a guess names another model than the one that is known by its location.
+    fn is_another(&self, main: &ModelClaim, parsed: &ParsedModel, guess: &Value) -> bool {
+        guess.token.source == Source::EnvVarConvention
+            && is_location(&main.parsed.reference)
+            && !self.fits(&main.parsed.reference.id(), &parsed.reference.id())
     }
 
     /// Whether a hub id can be what lies at a location: the last segment is its name or says nothing.

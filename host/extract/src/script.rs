@@ -19,6 +19,9 @@ use crate::env::{Env, Variable, secret_text};
 use crate::shell::{self, Assigned, Assignment, Body, Edit, Fallback, Part, Reached, Simple, Word};
 use crate::text::{Origin, Token, Traced, Unknown};
 
+/// Why a value is unknown that only running the script tells.
+pub(crate) const COMPUTED: &str = "computed";
+
 /// Most words that one script expands to, those of its assignments included.
 const MAX_WORDS: usize = 20_000;
 /// Most work that the variables of one script make, by [`cost`].
@@ -246,8 +249,7 @@ impl Shell<'_> {
                 return;
             }
             if assignment.append || values.first().is_none_or(|new| new.text != old.text) {
-                let unknown = Unknown { why: "undefined-variable", at: self.at.clone(), reference: name.clone() };
-                self.variables.insert(name.clone(), vec![Traced::unknown_text(format!("${{{name}}}"), unknown)]);
+                self.variables.insert(name.clone(), vec![self.unclear(name)]);
             }
             return;
         }
@@ -296,8 +298,7 @@ impl Shell<'_> {
         if Redactor::is_secret_name(&name) {
             values = vec![secret_text(&name, self.at)];
         } else if values.is_empty() || values.len() > MAX_ROUNDS || (values.len() > 1 && !looks) {
-            let unknown = Unknown { why: "undefined-variable", at: self.at.clone(), reference: name.clone() };
-            values = vec![Traced::unknown_text(format!("${name}"), unknown)];
+            values = vec![self.unclear(&name)];
         }
         for value in values {
             self.spend(cost(&value));
@@ -412,9 +413,9 @@ impl Shell<'_> {
         }
     }
 
-    /// A value of a variable that cannot be told.
+    /// A value of a variable that is set, and that cannot be told without running the script.
     fn unclear(&self, name: &str) -> Traced {
-        Traced::unknown_text(format!("${{{name}}}"), Unknown { why: "undefined-variable", at: self.at.clone(), reference: name.to_owned() })
+        Traced::unknown_text(format!("${{{name}}}"), Unknown { why: COMPUTED, at: self.at.clone(), reference: name.to_owned() })
     }
 
     /// The value with a part cut off or changed; none when that is not certain. An unknown value stays as it is.
@@ -492,11 +493,11 @@ impl Shell<'_> {
     fn opaque(&self, range: &Range<usize>, script: &Traced) -> Traced {
         let text = script.text.get(range.clone()).unwrap_or_default();
         let known = script.slice(range.start.min(script.text.len())..range.end.min(script.text.len()));
-        let unknown = known.unknown().cloned().unwrap_or_else(|| Unknown {
-            why: "undefined-variable",
-            at: self.at.clone(),
-            reference: String::new(),
-        });
+        // `$(MODEL)` is a variable of Kubernetes that nobody defines; what runs a program is not.
+        let inside = text.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')'));
+        let named = inside.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_'));
+        let why = if named || text.starts_with("${") { "undefined-variable" } else { COMPUTED };
+        let unknown = known.unknown().cloned().unwrap_or_else(|| Unknown { why, at: self.at.clone(), reference: String::new() });
         let mut shown = Traced::default();
         shown.push(text);
         Traced::unknown_text(shown.text, unknown)

@@ -26,6 +26,8 @@ const SOURCES: [(&str, &str, DataKind); 9] = [
 
 /// Most labels of nodes that are kept.
 const MAX_LABELS: usize = 16;
+/// Most places of one volume in one pod that are kept; a server and what prepares it have one each.
+const MAX_PLACES: usize = 32;
 /// Longest path there can be; what is longer lies under no mount.
 const MAX_PATH: usize = 4096;
 
@@ -50,6 +52,74 @@ impl Mounts {
         let ends = file.rmatch_indices('/').map(|(index, _)| index);
         std::iter::once(file.len()).chain(ends).find_map(|end| self.0.get(&file[..end]).map(|key| (end, key)))
     }
+}
+
+/// A volume by its pod and name.
+type Volume<'a> = (u32, NodeId, &'a str);
+
+/// A directory that a volume is mounted at, and which part of it.
+type Mounted<'a> = (&'a str, &'a str);
+
+/// Where the containers of each pod mount a volume.
+#[derive(Default)]
+pub(crate) struct SharedVolumes<'a>(HashMap<Volume<'a>, BTreeSet<Mounted<'a>>>);
+
+impl<'a> SharedVolumes<'a> {
+    pub(crate) fn new(containers: &[Container<'a>]) -> Self {
+        let mut out = Self::default();
+        for container in containers {
+            let (Some(list), Some(pod)) = (container.mounts, container.pod) else { continue };
+            for mount in list.items().filter_map(Mount::read) {
+                let places = out.0.entry((pod.object, pod.node, mount.volume)).or_default();
+                if places.len() < MAX_PLACES {
+                    places.insert((mount.path, mount.part));
+                }
+            }
+        }
+        out
+    }
+
+    /// Where else in its pod a path of a container is seen: other containers mount the volume that it lies in at places of their own.
+    pub(crate) fn seen_at(&self, container: &Container<'_>, path: &str) -> Vec<String> {
+        let (Some(list), Some(pod)) = (container.mounts, container.pod) else { return Vec::new() };
+        let holding = list.items().filter_map(Mount::read).filter_map(|mount| Some((below(path, mount.path)?, mount)));
+        let Some((rest, mount)) = holding.max_by_key(|(_, mount)| mount.path.len()) else { return Vec::new() };
+        let within = join(mount.part, rest);
+        let places = self.0.get(&(pod.object, pod.node, mount.volume)).into_iter().flatten();
+        let seen = places.filter_map(|(directory, part)| below(&within, part).map(|rest| join(directory, rest)));
+        seen.filter(|seen| seen != path).collect()
+    }
+}
+
+/// One entry of a container's `volumeMounts`.
+struct Mount<'a> {
+    volume: &'a str,
+    /// Directory, without a slash at its end.
+    path: &'a str,
+    /// The directory of the volume that is mounted, empty for the whole.
+    part: &'a str,
+}
+
+impl<'a> Mount<'a> {
+    fn read(place: Place<'a>) -> Option<Self> {
+        let path = place.text_of("mountPath")?.trim_end_matches('/');
+        let part = place.text_of("subPath").unwrap_or_default().trim_matches('/');
+        (!path.is_empty() && path.len() <= MAX_PATH).then_some(Self { volume: place.text_of("name")?, path, part })
+    }
+}
+
+/// What of a path follows a directory, if it lies there.
+fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
+    if directory.is_empty() {
+        return Some(path);
+    }
+    let rest = path.strip_prefix(directory)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+fn join(directory: &str, rest: &str) -> String {
+    let between = if directory.is_empty() || rest.is_empty() { "" } else { "/" };
+    format!("{directory}{between}{rest}")
 }
 
 /// A list of a pod specification, by the names of its items.

@@ -178,6 +178,15 @@ fn many_models_that_are_fetched_or_only_called_are_read() {
     let found = read("downloads", &json!([{"name": "a", "image": "python:3", "command": ["sh", "-c", fetch.join("\n")]}]));
     assert_eq!(found.models.len(), 2_500);
 
+    // Into the root, and nobody says where to: each is looked for among all that are loaded.
+    let loaded: Vec<Value> = (0..450)
+        .map(|n| json!({"name": format!("c{n}"), "image": "vllm/vllm-openai", "args": ["--model", format!("/d/{n}/m{n}.gguf")]}))
+        .collect();
+    let fetch: Vec<String> = (0..4_000).map(|n| format!("wget -P / https://example.com/m{n}.gguf")).collect();
+    let fetch = json!([{"name": "fetch", "image": "busybox", "command": ["sh", "-c", fetch.join("\n")]}]);
+    let found = read_pod("files", &json!({"initContainers": fetch, "containers": loaded}), &[]);
+    assert_eq!(found.models.len(), 4_000);
+
     let call: Vec<Value> = (0..450)
         .map(|n| json!({"name": format!("c{n}"), "image": "vllm/vllm-openai", "command": ["vllm", "bench", "serve", "--model", format!("org/m{n}")]}))
         .collect();

@@ -511,7 +511,7 @@ pub struct Unresolved {
 
 impl Unresolved {
     /// Every reason for which something is not readable.
-    pub const WHY: [&str; 13] = [
+    pub const WHY: [&str; 14] = [
         "secret",
         "configmap",
         "field",
@@ -522,6 +522,7 @@ impl Unresolved {
         "preset",
         "not-found",
         "undefined-variable",
+        "computed",
         "placeholder",
         "malformed",
         "too-long",

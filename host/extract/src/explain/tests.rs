@@ -180,6 +180,7 @@ fn every_word_of_unresolved_facts_has_a_reason_beside_it() {
         ("template", Reason::Template),
         ("placeholder", Reason::Template),
         ("undefined-variable", Reason::UndefinedVariable),
+        ("computed", Reason::Computed),
         ("config-file", Reason::Unresolved),
         ("too-long", Reason::NotAModel),
     ] {

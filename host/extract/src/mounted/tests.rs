@@ -116,6 +116,13 @@ fn an_adapter_below_the_mount_is_a_model_of_its_own_and_a_tokenizer_is_none() {
 }
 
 #[test]
+fn what_a_server_loads_as_an_adapter_is_none_of_its_main_model() {
+    let uri = "s3://acme/plover-lora";
+    let arguments = r#""--model=acme/plover-8b", "--lora-modules", "birds=/mnt/models/""#;
+    assert_eq!(models(&mounted(uri, arguments)), ["main acme/plover-8b", &format!("adapter {uri}")]);
+}
+
+#[test]
 fn a_mount_means_the_model_of_its_own_template_only() {
     let uri = "s3://acme/plover";
     let report = report(uri, vec![property("model.mountPath", "/mnt/models", "/spec/uri")]);

@@ -79,7 +79,7 @@ fn kubernetes_expands_before_the_shell_and_its_variables_show() {
     assert_eq!(names(&tokens[1]), ["M"]);
     assert_eq!(names(&tokens[2]), ["M"]);
     assert_eq!(tokens[3].text.unknown().map(|unknown| (unknown.why, unknown.reference.as_str())), Some(("secret", "s")));
-    assert_eq!(tokens[4].text.unknown().map(|unknown| unknown.why), Some("undefined-variable"));
+    assert_eq!(tokens[4].text.unknown().map(|unknown| unknown.why), Some("computed"));
 }
 
 #[test]
@@ -133,10 +133,10 @@ fn an_assignment_in_a_branch_that_contradicts_makes_the_variable_unknown() {
     assert_eq!(unknown("if [ -z \"$M\" ]; then M=c/d; fi; x $M", set), "a/b");
     assert_eq!(unknown("if [ -z \"$M\" ]; then M=c/d; fi; x $M", "[]"), "c/d");
     assert_eq!(unknown("[ -n \"$M\" ] || M=c/d; x $M", set), "a/b");
-    assert_eq!(unknown("if [ $R = 1 ]; then M=c/d; else M=e/f; fi; x $M", "[]"), "undefined-variable");
-    assert_eq!(unknown("if [ $R = 1 ]; then M=c/d; fi; x $M", set), "undefined-variable");
+    assert_eq!(unknown("if [ $R = 1 ]; then M=c/d; else M=e/f; fi; x $M", "[]"), "computed");
+    assert_eq!(unknown("if [ $R = 1 ]; then M=c/d; fi; x $M", set), "computed");
     assert_eq!(unknown("if [ $R = 1 ]; then M=a/b; fi; x $M", set), "a/b");
-    assert_eq!(unknown("case $R in a) M=c/d ;; *) M=e/f ;; esac; x $M", "[]"), "undefined-variable");
+    assert_eq!(unknown("case $R in a) M=c/d ;; *) M=e/f ;; esac; x $M", "[]"), "computed");
 }
 
 #[test]

@@ -40,6 +40,83 @@ fn a_model_that_is_copied_out_of_a_store_has_its_place_there_as_source() {
     .gives(&["inference", "vllm", "main /models/heron-7b", "from https://birds.blob.core.windows.net/models/heron-7b"]);
 }
 
+/// A fetching container and a serving one that mount one volume, each at a place of its own.
+fn sharing(fetch: &str, fetched: &str, path: &str, served: &str) -> crate::support::Read {
+    pod(&format!(
+        "{{initContainers: [{{name: fetch, {fetch}, volumeMounts: [{fetched}]}}], containers: [{{name: serve, image: 'vllm/vllm-openai:v0.9.0', args: [--model, {path}], volumeMounts: [{served}]}}]}}"
+    ))
+}
+
+#[test]
+fn a_volume_that_two_containers_mount_at_different_places_is_one_volume() {
+    let fetch = "image: 'python:3.12', command: [sh, -c, 'hf download acme/heron-7b --local-dir /out/heron']";
+    let out = "{name: weights, mountPath: /out}";
+    let joined: &[&str] = &["inference", "vllm", "main acme/heron-7b", "from /models/heron"];
+    sharing(fetch, out, "/models/heron", "{name: weights, mountPath: /models/}").gives(joined);
+    sharing(fetch, out, "/models/heron", "{name: weights, mountPath: /models/heron, subPath: heron}").gives(joined);
+    sharing(fetch, "{name: weights, mountPath: /out, subPath: birds/}", "/models/birds/heron", "{name: weights, mountPath: /models}")
+        .gives(&["inference", "vllm", "main acme/heron-7b", "from /models/birds/heron"]);
+    // The volume of the longest directory holds it.
+    sharing(
+        fetch,
+        "{name: other, mountPath: /}, {name: x, mountPath: /out}, {name: weights, mountPath: /out/heron}",
+        "/models",
+        "{name: weights, mountPath: /models}",
+    )
+    .gives(&["inference", "vllm", "main acme/heron-7b", "from /models"]);
+    let apart: &[&str] = &["inference", "vllm", "main acme/heron-7b", "main /models/heron"];
+    sharing(fetch, out, "/models/heron", "{name: others, mountPath: /models}").gives(apart);
+    sharing(fetch, "{name: weights, mountPath: /out, subPath: a}", "/models/heron", "{name: weights, mountPath: /models, subPath: b}")
+        .gives(apart);
+    sharing(fetch, "{name: weights, mountPath: 7}, 7, {}", "/models/heron", "{name: weights}").gives(apart);
+}
+
+#[test]
+fn a_file_of_weights_is_known_by_its_name_where_nothing_says_into_which_directory_it_goes() {
+    let address = "https://example.com/nest/heron-q4.gguf";
+    for fetch in [
+        format!("image: 'busybox:1', command: [wget, -P, /data, '{address}']"),
+        format!("image: 'curlimages/curl:8', command: [sh, -c, 'cd /data && curl -LO {address}']"),
+        format!("image: 'curlimages/curl:8', command: [curl, -L, --output-dir, /data, -O, '{address}']"),
+        format!("image: 'busybox:1', workingDir: /data, command: [sh, -c, 'wget {address}']"),
+    ] {
+        served(&fetch, "/models/heron-q4.gguf").gives(&["inference", "vllm", "main /models/heron-q4.gguf", &format!("from {address}")]);
+    }
+    served("image: 'busybox:1', command: [wget, 'https://huggingface.co/acme/heron-GGUF/resolve/main/heron-q4.gguf']", "/m/heron-q4.gguf")
+        .gives(&[
+            "inference",
+            "vllm",
+            "main acme/heron-GGUF @main",
+            "from /m/heron-q4.gguf",
+            "from https://huggingface.co/acme/heron-GGUF/resolve/main/heron-q4.gguf",
+        ]);
+    served(&format!("image: 'busybox:1', command: [wget, '{address}']"), "/models/plover-q4.gguf").gives(&[
+        "inference",
+        "vllm",
+        "main /models/plover-q4.gguf",
+        &format!("main {address}"),
+    ]);
+}
+
+#[test]
+fn arguments_of_a_tools_image_are_for_that_tool() {
+    let file = "https://example.com/nest/heron-q4.gguf";
+    let lines: &[&str] = &["inference", "vllm", "main /models/heron-q4.gguf", "from https://example.com/nest/heron-q4.gguf"];
+    for image in ["curlimages/curl:8.9.1", "example.com/mirror/curlimages/curl", "quay.io/curl/curl"] {
+        served(&format!("image: '{image}', args: [-L, -o, /models/heron-q4.gguf, '{file}']"), "/models/heron-q4.gguf").gives(lines);
+    }
+    served("image: alpine/git, args: [clone, 'https://huggingface.co/acme/heron-7b', /models/heron]", "/models/heron").gives(&[
+        "inference",
+        "vllm",
+        "main acme/heron-7b",
+        "from /models/heron",
+        "from https://huggingface.co/acme/heron-7b",
+    ]);
+    container("{image: curlimages/curl, args: [-sf, 'http://heron:8080/health']}").gives(&[]);
+    container("{image: alpine/git, args: [clone, 'https://example.com/acme/site']}").gives(&[]);
+    container("{image: curlimages/curl}").gives(&[]);
+}
+
 #[test]
 fn a_copy_that_nobody_serves_here_is_a_download() {
     container("{image: amazon/aws-cli, args: [s3, sync, 's3://birds/models/heron-7b', /models/heron]}")

@@ -393,13 +393,13 @@ fn a_repository_of_containers_is_no_repository_of_the_hub() {
         .gives(&["inference", "llama.cpp", "main ai/acme-m"])
         .forms(&["name"]);
     container("{image: x, command: [ramalama, serve, 'oci://quay.io/acme/m:1']}")
-        .gives(&["inference", "llama.cpp", "main oci://quay.io/acme/m:1"])
+        .gives(&["inference", "ramalama", "main oci://quay.io/acme/m:1"])
         .forms(&["uri"]);
     container("{image: x, command: [ramalama, serve, 'ollama://acme:1b']}")
-        .gives(&["inference", "llama.cpp", "main ollama://acme:1b"])
+        .gives(&["inference", "ramalama", "main ollama://acme:1b"])
         .forms(&["uri"]);
     container("{image: x, command: [ramalama, serve, 'hf://acme/m']}")
-        .gives(&["inference", "llama.cpp", "main acme/m", "from hf://acme/m"])
+        .gives(&["inference", "ramalama", "main acme/m", "from hf://acme/m"])
         .forms(&["hub"]);
     container("{image: 'quay.io/ramalama/ramalama:1', command: [llama-server, --model, /mnt/models/model.file, --alias, acme]}")
         .gives(&["inference", "llama.cpp", "main /mnt/models/model.file as acme"])

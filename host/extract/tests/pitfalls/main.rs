@@ -12,5 +12,6 @@ mod model_servers;
 mod names;
 mod platforms;
 mod servers;
+mod signs;
 mod support;
 mod training;

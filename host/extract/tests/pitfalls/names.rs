@@ -156,10 +156,15 @@ fn what_a_script_sets_only_where_nothing_is_set_is_a_default() {
         script_with(&[("M", "acme/plover-70b")], &lines).gives(&["inference", "vllm", "main acme/plover-70b"]);
     }
     // Which one it is decides something that is not read.
+    for line in ["if [ $GPU = small ]; then M=acme/heron-1b; else M=acme/plover-70b; fi", "M=$(cat /etc/model)", "M=`cat /etc/model`"] {
+        let computed = if line.starts_with("if") { "unresolved model computed M" } else { "unresolved model computed" };
+        script(&format!("{line}; vllm serve $M")).gives(&["inference", "vllm", computed]);
+    }
+    script("vllm serve $(MODEL)").gives(&["inference", "vllm", "unresolved model undefined-variable"]);
     script_with(&[("M", "acme/plover-70b"), ("GPU", "big")], "[ $GPU = small ] && M=acme/heron-1b; vllm serve $M").gives(&[
         "inference",
         "vllm",
-        "unresolved model undefined-variable M",
+        "unresolved model computed M",
     ]);
 }
 

@@ -433,7 +433,8 @@ fn a_selector_leaves_the_other_providers_out() {
     with("ollama").gives(&["gateway"]);
     with("openai").gives(&["gateway", "service openai", "target gpt-9"]);
     // The addresses of stores that were not chosen.
-    app(&[("VECTOR_STORE", "pgvector"), ("QDRANT_URL", "https://x.cloud.qdrant.io"), ("PINECONE_API_KEY", "k3yk3yk3yk3y")]).gives(&[]);
+    app(&[("VECTOR_STORE", "pgvector"), ("QDRANT_URL", "https://x.cloud.qdrant.io"), ("PINECONE_API_KEY", "k3yk3yk3yk3y")])
+        .gives(&["gateway"]);
 }
 
 #[test]
@@ -489,15 +490,14 @@ fn modules_of_a_store_call_services_without_a_key() {
 
 #[test]
 fn a_protocol_is_not_a_provider() {
-    for args in [
-        "[--backend, openai-chat, --url, 'http://vllm:8000']",
-        "[--service-kind, openai, --endpoint-type, chat]",
-        "[--tool-call-parser=openai]",
-    ] {
+    // Whoever asks an engine is a client of it, and of nobody else.
+    container("{image: 'registry.acme.io/acme/bench:1', args: [--backend, openai-chat, --url, 'http://vllm:8000']}").gives(&["benchmark"]);
+    for args in ["[--service-kind, openai, --endpoint-type, chat]", "[--tool-call-parser=openai]"] {
         container(&format!("{{image: 'registry.acme.io/acme/bench:1', args: {args}}}")).gives(&[]);
     }
     let key = "env: [{name: OPENAI_API_KEY, valueFrom: {secretKeyRef: {name: s, key: k}}}]";
-    container(&format!("{{image: 'registry.acme.io/acme/bench:1', args: [--base-url, 'http://vllm:8000/v1'], {key}}}")).gives(&[]);
+    container(&format!("{{image: 'registry.acme.io/acme/bench:1', args: [--base-url, 'http://vllm:8000/v1'], {key}}}"))
+        .gives(&["benchmark"]);
 }
 
 #[test]

@@ -424,3 +424,17 @@ fn what_a_command_makes_or_logs_in_to_is_no_download() {
         .gives(&["data-preparation", "main acme/m", "from hf://acme/m"]);
     script("python convert_lora_to_gguf.py acme/l --base acme/b --outfile /o.gguf").gives(&["data-preparation", "adapter acme/l"]);
 }
+
+#[test]
+fn a_pipeline_in_code_runs_the_model_that_it_is_given() {
+    let code = |call: &str| script(&format!("python3 - <<'PY'\nfrom transformers import pipeline\npipe = {call}\nprint(pipe('hi'))\nPY"));
+    code("pipeline('text-generation', model='acme/heron-1b', revision='r1', device_map='auto')").gives(&[
+        "inference",
+        "transformers",
+        "main acme/heron-1b @r1",
+    ]);
+    code("pipeline('sentiment-analysis', 'heron-base-uncased')").gives(&["inference", "transformers", "main heron-base-uncased"]);
+    code("pipeline(task='fill-mask', model=f'acme/heron')").gives(&["inference", "transformers", "main acme/heron"]);
+    // Other libraries have pipelines too.
+    script("python3 - <<'PY'\nfrom sklearn_extras import pipeline\npipeline('a/b', model='acme/heron')\nPY").gives(&[]);
+}
