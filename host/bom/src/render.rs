@@ -222,10 +222,15 @@ impl<'a> Context<'a> {
             group.clone_from(&subject.namespace);
             name.clone_from(&subject.name);
         }
-        for category in &inventory.categories {
+        for category in inventory.categories.keys() {
             add("aibom.workload.category", category.as_str());
         }
         let mut add = |name: Cow<'a, str>, value: String| pairs.insert((name, value.into()));
+        for (category, evidence) in &inventory.categories {
+            for piece in evidence {
+                add("aibom.workload.category.evidence".into(), format!("{}: {}", category.as_str(), place(piece, &inventory.objects)));
+            }
+        }
         let rollup = &inventory.rollup;
         for (_, related) in (0_u32..).zip(&inventory.objects).skip(1).filter(|(index, _)| !rollup.parts.contains(index)) {
             add("aibom.related.object".into(), related.to_string());

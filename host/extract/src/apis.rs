@@ -26,8 +26,8 @@ pub(crate) struct Calls {
     pub(crate) services: Vec<Service>,
     /// Models that are asked for.
     pub(crate) models: Vec<Asked>,
-    /// A model behind an address in the cluster is called.
-    pub(crate) local: bool,
+    /// A model behind an address in the cluster is called, says this.
+    pub(crate) local: Option<Evidence>,
     /// A hosted model is called.
     pub(crate) hosted: bool,
     /// An option holds the base URL of something.
@@ -43,6 +43,7 @@ pub(crate) struct Asked {
     pub(crate) role: Role,
     /// The service that hosts it, which gives it its name, whatever that looks like. None in the cluster.
     pub(crate) service: Option<String>,
+    pub(crate) evidence: Evidence,
 }
 
 /// The variables of one client.
@@ -58,7 +59,7 @@ struct Client<'v> {
 /// What the addresses of a client say.
 #[derive(Default)]
 struct Addresses {
-    local: bool,
+    local: Option<Evidence>,
     elsewhere: bool,
     services: Vec<Service>,
 }
@@ -111,15 +112,16 @@ pub(crate) fn add<'c>(draft: &mut Draft<'_>, calls: impl Iterator<Item = &'c Cal
 
 impl Calls {
     /// What the workload is for, when nothing else tells: it stands in front of models, or grades by them.
-    pub(crate) fn category(&self) -> Option<Category> {
-        if self.models.iter().any(|asked| asked.role == Role::Judge) {
-            return Some(Category::Evaluation);
+    pub(crate) fn category(&self) -> Option<(Category, Evidence)> {
+        if let Some(judge) = self.models.iter().find(|asked| asked.role == Role::Judge) {
+            return Some((Category::Evaluation, judge.evidence.clone()));
         }
         let ai = |service: &Service| {
             let kinds = service.finding.properties.get("dependency.type");
             kinds.is_some_and(|kinds| [Kind::Model, Kind::VectorStore, Kind::Memory].iter().any(|kind| kinds.contains(kind.as_str())))
         };
-        (self.local || self.services.iter().any(ai)).then_some(Category::Gateway)
+        let service = || self.services.iter().find(|service| ai(service))?.finding.evidence.first();
+        Some((Category::Gateway, self.local.as_ref().or_else(service)?.clone()))
     }
 }
 
@@ -234,7 +236,9 @@ impl<'a> Caller<'a> {
         let api = &self.rules.all[index];
         let before = self.out.services.len();
         let elsewhere = addresses.elsewhere;
-        self.out.local |= addresses.local && api.kind == Kind::Model;
+        if api.kind == Kind::Model && self.out.local.is_none() {
+            self.out.local = addresses.local;
+        }
         self.out.services.extend(addresses.services);
         let named = self.out.services.len() > before;
         let real = |variable: &&&Variable| !self.container.env.is_dummy(&variable.name);
@@ -272,10 +276,8 @@ impl<'a> Caller<'a> {
         self.out.services.extend(found);
         let hosted = self.out.services.len() > before;
         if api.kind == Kind::Model && (hosted || elsewhere) {
-            let asked = client.models.iter().map(|variable| {
-                let service = hosted.then(|| api.name.clone());
-                Asked { variable: (*variable).clone(), role: role_of(&variable.name), service }
-            });
+            let service = hosted.then(|| api.name.clone());
+            let asked: Vec<Asked> = client.models.iter().map(|variable| self.asked(variable, service.clone())).collect();
             self.out.models.extend(asked);
         }
     }
@@ -298,10 +300,12 @@ impl<'a> Caller<'a> {
         for variable in urls {
             let text = variable.value.text.as_str();
             if variable.secret || variable.value.unknown().is_some() {
-                out.local |= text.contains("_SERVICE_HOST)");
-                out.elsewhere |= text.contains("_SERVICE_HOST)");
+                let in_cluster = text.contains("_SERVICE_HOST)");
+                out.elsewhere |= in_cluster;
                 // Servers of one's own are all that such a variable is for, wherever its value stands.
-                out.local |= api.named_by_host && api.kind == Kind::Model;
+                if out.local.is_none() && (in_cluster || (api.named_by_host && api.kind == Kind::Model)) {
+                    out.local = Some(self.evidence(&variable.at, Source::EnvVar, &api.name, &variable.name));
+                }
                 continue;
             }
             // A template has blanks of its own.
@@ -333,7 +337,7 @@ impl<'a> Caller<'a> {
                         out.services.extend(url_host(piece).and_then(|host| self.by_host(api, host, piece, variable)));
                     }
                     Address::Local => {
-                        out.local = true;
+                        out.local.get_or_insert_with(|| self.evidence(&variable.at, Source::EnvVar, &api.name, &variable.name));
                         out.elsewhere = true;
                     }
                     Address::Nowhere => out.elsewhere = true,
@@ -430,20 +434,24 @@ impl<'a> Caller<'a> {
             let owner = called.iter().find(|api| speaks && !known && is_form(api, variable.value.text.trim()));
             if let Some(api) = owner {
                 let service = Some(api.name.clone());
-                self.out.models.push(Asked { variable: variable.clone(), role: role_of(&variable.name), service });
+                let asked = self.asked(variable, service);
+                self.out.models.push(asked);
             }
         }
     }
 
+    fn evidence(&self, at: &Locator, source: Source, value: &str, by: &str) -> Evidence {
+        Evidence { at: at.clone(), source, value: value.to_owned(), by: by.to_owned(), container: self.container.name.clone() }
+    }
+
+    fn asked(&self, variable: &Variable, service: Option<String>) -> Asked {
+        let evidence = self.evidence(&variable.at, Source::EnvVar, &variable.value.text, &variable.name);
+        Asked { variable: variable.clone(), role: role_of(&variable.name), service, evidence }
+    }
+
     fn service(&self, api: &Api, at: &Locator, source: Source, by: &str, endpoint: Option<String>) -> Service {
         let mut finding = Finding::new(Class::Service, api.name.clone(), source.confidence());
-        finding.evidence.push(Evidence {
-            at: at.clone(),
-            source,
-            value: api.name.clone(),
-            by: by.to_owned(),
-            container: self.container.name.clone(),
-        });
+        finding.evidence.push(self.evidence(at, source, &api.name, by));
         finding.property("dependency.type", api.kind.as_str());
         finding.property("container.name", &self.container.name);
         Service { finding, endpoints: endpoint.into_iter().collect() }

@@ -7,21 +7,25 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use aibom_facts::inventory::{Category, Role, Source, Unresolved};
+use aibom_facts::inventory::{Category, Evidence, Role, Source, Unresolved};
 use aibom_facts::model::{ModelReference, NotAModel, ParsedModel};
 use serde::Deserialize;
 
 use crate::argv::base_name;
 use crate::env::Variable;
+use crate::explain::{Considered, Reason};
 use crate::images::{ImageMatch, Strength};
 use crate::options;
 use crate::reading::{Reader, Reading, RuntimeClaim, claim};
 use crate::rules::Does;
 use crate::said::Said;
 use crate::script::CommandLine;
+use crate::storage;
 use crate::text::{Token, Traced, Unknown};
 
 mod signs;
+
+use signs::{Signs, Words, names_of_programs};
 
 /// Words of names and values, as data. All sets hold whole words.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -83,7 +87,7 @@ pub(crate) struct ClueWords {
 
 impl Reader<'_> {
     /// Reads signs, when nothing else has shown what the container does.
-    pub(crate) fn clues(&self, lines: &[CommandLine], installs: bool, images: &[ImageMatch], out: &mut Reading) {
+    pub(crate) fn clues(&self, lines: &[CommandLine], installs: Option<&Evidence>, images: &[ImageMatch], out: &mut Reading) {
         let words = &self.rules.conventions.clues;
         if self.image.is_some_and(|image| controls(words, &image.repository)) {
             return;
@@ -91,29 +95,16 @@ impl Reader<'_> {
         let asked: Vec<&str> = out.calls.models.iter().map(|asked| asked.variable.name.as_str()).collect();
         let mut signs = self.signs(words, lines, &asked);
         let spoken = self.spoken(lines);
-        let said = |set: &HashSet<String>| spoken.iter().any(|word| set.contains(word));
+        signs.proven(installs.cloned());
+        self.names(words, &spoken, lines, images, &mut signs);
         let library = images.iter().any(|found| found.strength > Strength::Weak);
-        let fetching = spoken.iter().any(|word| self.rules.conventions.fetching.contains(word));
-        let half = |word: &&String| words.half_words.contains(*word) || words.doubtful_words.contains(*word);
-        let halves = spoken.iter().filter(half).count() + usize::from(fetching);
-        // What hints at an engine is no second sign of it.
-        let begins = spoken.iter().any(|word| words.beginnings.iter().any(|beginning| word.starts_with(beginning.as_str())));
-        let speaks = said(&words.words)
-            || begins
-            || self.has_company(words, &spoken)
-            || self.speaks_plainly(words, lines)
-            || (images.is_empty() && said(&words.engine_words));
-        signs.certain |= library || installs || halves > 1 || (speaks && !said(&words.fronts)) || self.has_variables_of(images, words);
-        // A client of the tools of machine learning that is called a trainer or a model.
-        signs.certain |= halves > 0 && (signs.hinted || signs.device);
-        signs.likely |= signs.certain || signs.device || !images.is_empty() || said(&words.doubtful_words);
         let mut hits: Vec<_> = lines.iter().flat_map(|line| options::parse(&line.tokens, &[&self.rules.unknown], &[]).hits).collect();
         let is_size = |hit: &options::Hit| hit.is_model() && hit.values.iter().all(|value| words.sizes.contains(value.as_str()));
         hits.retain(|hit| !is_size(hit));
         let named = hits.iter().any(options::Hit::is_model);
         signs.calls |= out.calls.addressed;
         if !signs.certain && signs.models.is_empty() && !named {
-            return;
+            return self.unproven(&signs, &hits);
         }
         let mut values: Vec<&str> = hits.iter().filter(|hit| hit.is_model()).flat_map(|hit| &hit.values).map(Token::as_str).collect();
         values.extend(signs.models.iter().map(|(_, variable)| variable.value.text.as_str()));
@@ -127,14 +118,15 @@ impl Reader<'_> {
             || hosted_name
             || values.iter().any(|value| of_a_family(words, value) || is_file_of_weights(words, value));
         if !known {
-            return;
+            return self.unproven(&signs, &hits);
         }
         // A library alone trains, as far as nothing says otherwise.
         let otherwise = if library || signs.trains { Category::Training } else { Category::Inference };
         let own_role = role_of_words(words, &spoken);
-        let spoken = category_of(words, &spoken);
+        let (spoken, word) =
+            category_of(words, &spoken).map_or((None, None), |(category, word)| (Some(category), self.word(&spoken, word)));
         // What a client calls says what it is.
-        let called = out.calls.local || !out.calls.services.is_empty();
+        let called = out.calls.local.is_some() || !out.calls.services.is_empty();
         let hosted_name = hosted_name && !signs.device;
         // What has neither a model nor anything to run one on asks for what others run.
         let asks = signs.asks || (signs.decided && signs.models.is_empty() && !named);
@@ -163,17 +155,25 @@ impl Reader<'_> {
             let judge = category == Category::Evaluation && second && is_hosted(words, &variable.name);
             match spoken.or(judge.then_some(Role::Judge)) {
                 None => guesses.extend(self.rank(&variable.value).map(|rank| (rank, *variable))),
+                // A repository may be loaded beside what is called; a bare name is that of the server whose address is there for it.
+                Some(own @ (Role::Embedding | Role::Reranker))
+                    if role == Role::Target && signs.called.contains(&own) && self.rank(&variable.value) == Some(NAME) =>
+                {
+                    self.second_model(variable, role, &mut found);
+                }
                 Some(role) => self.second_model(variable, role, &mut found),
             }
         }
         // A bare name beside a better one is the name it is served or called by.
         guesses.sort_by_key(|(rank, _)| *rank);
-        let hosted = client && role == Role::Target && (out.calls.hosted || hosted_name) && !out.calls.local;
+        let hosted = client && role == Role::Target && (out.calls.hosted || hosted_name) && out.calls.local.is_none();
         if role == Role::Target && !hosted {
             // A client calls each of the models that it names.
             let (told, open): (Vec<_>, Vec<_>) = guesses.into_iter().partition(|(rank, _)| *rank <= NAME);
             for (_, variable) in told {
-                self.second_model(variable, Role::Target, &mut found);
+                // What lies in a volume of its own it loads itself, whatever else it calls.
+                let own = storage::is_mounted(self.container, &variable.value.text);
+                self.second_model(variable, if own { Role::Main } else { Role::Target }, &mut found);
             }
             guesses = open;
         }
@@ -202,11 +202,35 @@ impl Reader<'_> {
         }
         // What the image says goes first.
         if out.categories.is_empty() && !(client && called) {
-            out.categories.push(category);
+            let model = found.models.iter().find_map(|claim| claim.evidence.first()).cloned();
+            let open = found.unresolved.first().map(|open| self.evidence(&open.at, Source::Derived, "", ""));
+            let named = model.or(open).filter(|_| !signs.certain);
+            let grounds = if signs.certain { signs.proofs } else { signs.hints };
+            out.categories.extend(word.into_iter().chain(grounds).chain(named).map(|evidence| (category, evidence)));
         }
         out.does = out.does.or(Some(does));
         out.models.append(&mut found.models);
         out.unresolved.append(&mut found.unresolved);
+    }
+
+    /// What would name a model, were there anything else that shows that the program works with models.
+    fn unproven(&self, signs: &Signs<'_>, hits: &[options::Hit]) {
+        let option = |hit: &'_ options::Hit| {
+            let by = hit.by.clone();
+            hit.values.iter().map(move |value| (value.at.clone(), value.as_str().to_owned(), by.clone())).collect::<Vec<_>>()
+        };
+        let variables = signs.models.iter().map(|(_, variable)| variable);
+        let variables = variables.map(|variable| (variable.at.clone(), variable.value.text.clone(), variable.name.clone()));
+        for (at, value, by) in variables.chain(hits.iter().filter(|hit| hit.is_model()).flat_map(option)) {
+            self.trace.dropped(|| Considered {
+                at,
+                what: "model",
+                value,
+                by,
+                container: self.container.name.clone(),
+                reason: Reason::Uncorroborated,
+            });
+        }
     }
 
     /// What somebody's own program does in an image with a library, when it is told a model and nothing says more: what it is called tells,
@@ -217,13 +241,17 @@ impl Reader<'_> {
         if !library || out.models.is_empty() || !out.categories.is_empty() {
             return;
         }
-        let category = category_of(&self.rules.conventions.clues, &self.spoken(lines)).unwrap_or(Category::Training);
+        let spoken = self.spoken(lines);
+        let told = category_of(&self.rules.conventions.clues, &spoken);
+        let category = told.map_or(Category::Training, |(category, _)| category);
         if category == Category::Inference {
             for model in out.models.iter_mut().filter(|model| model.role == Role::Base) {
                 model.role = Role::Main;
             }
         }
-        out.categories.push(category);
+        let word = told.and_then(|(_, word)| self.word(&spoken, word));
+        let model = out.models.iter().find_map(|claim| claim.evidence.first()).cloned();
+        out.categories.extend(word.into_iter().chain(model).map(|evidence| (category, evidence)));
     }
 
     /// What programs that are called a download are told to get.
@@ -239,63 +267,18 @@ impl Reader<'_> {
                 said.option(hit);
             }
             said.claims(self, (false, false), Role::Main, Does::Fetch, out);
-            out.categories.push(Category::DataPreparation);
+            let program = line.tokens.first().map(|first| self.evidence(&first.at, first.source, "", base_name(first.as_str())));
+            out.categories.extend(program.map(|evidence| (Category::DataPreparation, evidence)));
         }
     }
 
     /// Whether the name of one of the programs has a word of a category.
     pub(crate) fn speaks_of(&self, lines: &[CommandLine], category: Category) -> bool {
-        let mut spoken = HashSet::new();
+        let mut spoken = Words::new();
         for line in lines {
             names_of_programs(line, &mut spoken);
         }
-        self.rules.conventions.clues.categories.get(&category).is_some_and(|words| spoken.iter().any(|word| words.contains(word)))
-    }
-
-    /// Words of the image, of the programs, and, where a placeholder stands for the image or nothing does, of the names around.
-    fn spoken(&self, lines: &[CommandLine]) -> HashSet<String> {
-        let mut out = HashSet::new();
-        let mut add = |text: &str| split_words(text, &mut out);
-        match (self.image, &self.container.image) {
-            (Some(image), _) => {
-                let generic = |segment: &&str| self.rules.conventions.generic_segments.iter().any(|known| known == segment);
-                let mut segments = image.repository.rsplit('/');
-                let last = segments.next().unwrap_or_default();
-                add(last);
-                if generic(&last) {
-                    add(segments.next().unwrap_or_default());
-                }
-            }
-            (None, Some(written)) => add(written.text.rsplit_once(':').map_or(written.text.as_str(), |(name, _)| name)),
-            (None, None) => {}
-        }
-        if self.image.is_none() {
-            add(&self.container.name);
-            add(self.workload);
-        }
-        for line in lines {
-            names_of_programs(line, &mut out);
-        }
-        out
-    }
-
-    /// Whether a word that speaks of AI in company has it, in the last two segments of the image or in the names of the programs.
-    fn has_company(&self, words: &ClueWords, spoken: &HashSet<String>) -> bool {
-        let mut around = spoken.clone();
-        if let Some(image) = self.image {
-            image.repository.rsplit('/').take(2).for_each(|segment| split_words(segment, &mut around));
-        }
-        words.companions.iter().any(|(word, company)| around.contains(word) && !around.is_disjoint(company))
-    }
-
-    /// Whether a word that means something else too is all that an image is called, or the name of a program.
-    fn speaks_plainly(&self, words: &ClueWords, lines: &[CommandLine]) -> bool {
-        let mut programs = HashSet::new();
-        for line in lines {
-            names_of_programs(line, &mut programs);
-        }
-        let name = self.image.and_then(|image| image.repository.rsplit('/').next());
-        name.is_some_and(|name| words.doubtful_words.contains(name)) || programs.iter().any(|word| words.doubtful_words.contains(word))
+        self.rules.conventions.clues.categories.get(&category).is_some_and(|words| spoken.keys().any(|word| words.contains(word)))
     }
 
     /// How well a value names a model, the best first; none for what names none, such as the directory `/models`.
@@ -315,13 +298,6 @@ impl Reader<'_> {
             Err(NotAModel::Unexpanded | NotAModel::Placeholder) => Some(NAME + 1),
             Err(_) => None,
         }
-    }
-
-    /// Whether a variable is there that only the engine reads that the image hints at.
-    fn has_variables_of(&self, images: &[ImageMatch], words: &ClueWords) -> bool {
-        let first = |variable: &Variable| variable.name.split_once('_').and_then(|(first, _)| words.own_variables.get(first));
-        let owners = self.container.env.iter().filter(|variable| self.rules.apis.variable(&variable.name).is_none()).filter_map(first);
-        owners.filter_map(|name| self.rules.index(name)).any(|runtime| images.iter().any(|found| found.runtime == runtime))
     }
 
     /// The runtime whose own variables a server has.
@@ -360,43 +336,6 @@ fn controls(words: &ClueWords, repository: &str) -> bool {
     name.split(['-', '_', '.']).any(|word| words.controls.contains(word))
 }
 
-/// The words of the program and of what an interpreter runs.
-fn names_of_programs(line: &CommandLine, out: &mut HashSet<String>) {
-    // Behind an option in front stands a value, and the program is the image's own.
-    if line.tokens.first().is_some_and(|first| first.as_str().starts_with('-')) {
-        return;
-    }
-    // An address names what is there, such as a bucket of photographs of llamas.
-    let address = |text: &str| text.split_once(':').is_some_and(|(_, rest)| rest.contains('/'));
-    for token in line.tokens.iter().take(3).filter(|token| !token.as_str().starts_with('-')).take(2) {
-        if !address(token.as_str()) {
-            split_words(base_name(token.as_str()), out);
-        }
-    }
-}
-
-/// The words of a name in lower case, without the numbers behind them: at signs, and where a capital begins a word.
-fn split_words(text: &str, out: &mut HashSet<String>) {
-    let mut add = |word: &str| {
-        let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
-        if word.len() > 1 {
-            out.insert(word.to_ascii_lowercase());
-        }
-    };
-    for name in text.split(|c: char| !c.is_ascii_alphanumeric()) {
-        let bytes = name.as_bytes();
-        let mut start = 0;
-        for at in 1..bytes.len() {
-            let next_is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
-            if bytes[at].is_ascii_uppercase() && (!bytes[at - 1].is_ascii_uppercase() || next_is_lower) {
-                add(&name[start..at]);
-                start = at;
-            }
-        }
-        add(&name[start..]);
-    }
-}
-
 /// Categories that words tell, in the order in which they count.
 const CATEGORIES: [Category; 8] = [
     Category::Evaluation,
@@ -409,10 +348,12 @@ const CATEGORIES: [Category; 8] = [
     Category::Inference,
 ];
 
-/// The category that the words around a container tell, if they tell one.
-fn category_of(words: &ClueWords, spoken: &HashSet<String>) -> Option<Category> {
-    let tells = |category: &Category| words.categories.get(category).is_some_and(|set| !set.is_disjoint(spoken));
-    CATEGORIES.into_iter().find(tells)
+/// The category that the words around a container tell, if they tell one, with the word.
+fn category_of<'s>(words: &ClueWords, spoken: &'s Words) -> Option<(Category, &'s str)> {
+    CATEGORIES.into_iter().find_map(|category| {
+        let set = words.categories.get(&category)?;
+        Some((category, spoken.keys().find(|word| set.contains(*word))?.as_str()))
+    })
 }
 
 /// Whether a variable of this name holds a model that is used: it ends with the words of one, and none says that it is made.
@@ -428,20 +369,21 @@ fn role_of(words: &ClueWords, name: &str) -> Option<Role> {
 }
 
 /// The role of the models of a program that is called after what it does with them.
-fn role_of_words(words: &ClueWords, spoken: &HashSet<String>) -> Option<Role> {
-    let says = |role: &Role| words.roles.get(role).is_some_and(|list| list.iter().any(|word| spoken.contains(&word.to_ascii_lowercase())));
+fn role_of_words(words: &ClueWords, spoken: &Words) -> Option<Role> {
+    let says =
+        |role: &Role| words.roles.get(role).is_some_and(|list| list.iter().any(|word| spoken.contains_key(&word.to_ascii_lowercase())));
     [Role::Embedding, Role::Reranker].into_iter().find(says)
 }
 
-/// Whether a command line installs a package for a program that works with models.
-pub(crate) fn installs(words: &ClueWords, line: &CommandLine) -> bool {
-    let names = line.tokens.iter().map(Token::as_str);
-    let mut rest = names.skip_while(|word| !matches!(base_name(word), "pip" | "pip3")).skip(1).skip_while(|word| word.starts_with('-'));
-    if rest.next() != Some("install") {
-        return false;
+/// The package for a program that works with models that a command line installs, if it does.
+pub(crate) fn installed<'l>(words: &ClueWords, line: &'l CommandLine) -> Option<&'l Token> {
+    let is_installer = |token: &&Token| matches!(base_name(token.as_str()), "pip" | "pip3");
+    let mut rest = line.tokens.iter().skip_while(|token| !is_installer(token)).skip(1).skip_while(|token| token.as_str().starts_with('-'));
+    if rest.next()?.as_str() != "install" {
+        return None;
     }
-    rest.any(|word| {
-        let name = word.split(['=', '<', '>', '~', '!', ';', '@', '[']).next().unwrap_or_default().trim().to_ascii_lowercase();
+    rest.find(|token| {
+        let name = token.as_str().split(['=', '<', '>', '~', '!', ';', '@', '[']).next().unwrap_or_default().trim().to_ascii_lowercase();
         words.packages.contains(&name.replace('_', "-"))
     })
 }

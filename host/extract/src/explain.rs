@@ -11,6 +11,7 @@ use aibom_facts::inventory::{Evidence, Inventory};
 use aibom_facts::object::Locator;
 use serde::Serialize;
 
+use crate::argv::base_name;
 use crate::pods::Container;
 use crate::rules::{Meaning, Rules, Runtime, Use, fold};
 use crate::text::Token;
@@ -35,11 +36,11 @@ pub enum Reason {
     Idle,
     /// The object says that the template is plumbing.
     Infrastructure,
-    /// The option names a model for other programs than the one that runs here.
+    /// Other programs read a model from the option, and nothing shows that the one that runs here does.
     OptionUnread,
-    /// The variable names a model for other programs than the one that runs here.
+    /// Other programs read a model from the variable, and nothing shows that the one that runs here does.
     VariableUnread,
-    /// The variable has a name that people use for models, and nothing shows that a program reads it.
+    /// The variable or option has a name that people use for models, and nothing else shows that the program works with models.
     Uncorroborated,
     /// The value has not the form of a model's name.
     NotAModel,
@@ -147,9 +148,11 @@ impl Reason {
             Self::ProgramUnknown => "the program is not known",
             Self::Idle => "the container only waits",
             Self::Infrastructure => "the object says that this template is plumbing",
-            Self::OptionUnread => "the option names a model for other programs, not for the one that runs here",
-            Self::VariableUnread => "other programs read a model from this variable, not the one that runs here",
-            Self::Uncorroborated => "a variable of this name alone is a weak sign: nothing shows that a program reads it",
+            Self::OptionUnread => "other programs read a model from this option, and nothing shows that the one that runs here does",
+            Self::VariableUnread => "other programs read a model from this variable, and nothing shows that the one that runs here does",
+            Self::Uncorroborated => {
+                "a name that people use for models is a weak sign alone: nothing else shows that the program works with models"
+            }
             Self::NotAModel => "the value has not the form of a model's name",
             Self::Overridden => "another value takes precedence",
             Self::SameAsModel => "it repeats what the model itself brings along",
@@ -292,9 +295,20 @@ impl Trace {
         found.considered.extend(runtimes.map(|evidence| lost("version", evidence)));
         let told: BTreeSet<&Locator> = inventory.models.iter().flat_map(|model| &model.finding.evidence).map(|known| &known.at).collect();
         let unknown: BTreeMap<&Locator, &str> = inventory.unresolved.iter().map(|entry| (&entry.at, entry.why.as_str())).collect();
-        let guess = |reason| matches!(reason, Reason::OptionUnread | Reason::VariableUnread | Reason::Uncorroborated);
+        // Of several reasons at one place the surest is said.
+        let guess = |reason| match reason {
+            Reason::OptionUnread | Reason::VariableUnread => 2,
+            Reason::Uncorroborated => 1,
+            _ => 0,
+        };
+        let mut surest: BTreeMap<Locator, u8> = BTreeMap::new();
+        for entry in &found.considered {
+            let known = surest.entry(entry.at.clone()).or_insert(u8::MAX);
+            *known = guess(entry.reason).min(*known);
+        }
         found.considered.retain(|entry| {
-            let said = guess(entry.reason) && (told.contains(&entry.at) || unknown.contains_key(&entry.at));
+            let better = surest.get(&entry.at).is_some_and(|surest| *surest < guess(entry.reason));
+            let said = better || (guess(entry.reason) > 0 && (told.contains(&entry.at) || unknown.contains_key(&entry.at)));
             let reported = unknown.get(&entry.at).is_some_and(|why| Reason::of_unresolved(why) == entry.reason);
             !said && !reported
         });
@@ -311,7 +325,10 @@ pub(crate) fn unread_options(rules: &Rules, trace: &Trace, container: &str, toke
     if !trace.is_on() {
         return;
     }
-    for (index, token) in tokens.iter().enumerate().filter(|(_, token)| token.as_str().starts_with('-')) {
+    // `python -m` is followed by a module.
+    let interpreted = tokens.first().is_some_and(|first| base_name(first.as_str()).starts_with("python"));
+    let names_something = |token: &Token| token.as_str().starts_with('-') && !(interpreted && token.as_str() == "-m");
+    for (index, token) in tokens.iter().enumerate().filter(|(_, token)| names_something(token)) {
         let (option, joined) = token.as_str().split_once('=').map_or((token.as_str(), None), |(name, value)| (name, Some(value)));
         let folded = fold(option);
         let names_model = |runtime: &Runtime| matches!(runtime.options.get(&folded), Some(Meaning::Fact(Use::Model, _)));
@@ -321,17 +338,29 @@ pub(crate) fn unread_options(rules: &Rules, trace: &Trace, container: &str, toke
             (None, Some(next)) => (next.as_str(), &next.at),
             (None, None) => continue,
         };
-        if rules.runtimes().iter().any(names_model) {
-            trace.dropped(|| Considered {
-                at: at.clone(),
-                what: "model",
-                value: value.to_owned(),
-                by: option.to_owned(),
-                container: container.to_owned(),
-                reason: Reason::OptionUnread,
-            });
-        }
+        let reason = if rules.runtimes().iter().any(names_model) {
+            Reason::OptionUnread
+        } else if is_called_a_model(&folded) {
+            Reason::Uncorroborated
+        } else {
+            continue;
+        };
+        trace.dropped(|| Considered {
+            at: at.clone(),
+            what: "model",
+            value: value.to_owned(),
+            by: option.to_owned(),
+            container: container.to_owned(),
+            reason,
+        });
     }
+}
+
+/// Whether an option is called as if it named a model: `--detector-model`, `--model-weights-path`.
+fn is_called_a_model(option: &str) -> bool {
+    let mut words = option.trim_start_matches('-').split('-');
+    let last = words.clone().next_back().unwrap_or_default();
+    words.any(|word| word == "model") && matches!(last, "model" | "id" | "name" | "path" | "uri" | "repo" | "dir" | "file")
 }
 
 /// Variables that speak of models and that no rule has looked at.

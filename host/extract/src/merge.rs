@@ -319,7 +319,7 @@ impl Draft<'_> {
             }
             let key = finding.key.clone();
             self.data(Data { finding, kind: DataKind::Dataset, name: claim.id.clone() });
-            let measured = reading.categories.contains(&Category::Evaluation);
+            let measured = reading.categories.iter().any(|(category, _)| *category == Category::Evaluation);
             let models = self.named.iter().filter(|(container, _)| measured && *container == index).map(|(_, name)| name.clone());
             let needing: Vec<Key> = models.map(|name| Key::new(Class::Model, name)).chain(runs.iter().cloned()).collect();
             for finding in needing {
@@ -390,7 +390,12 @@ impl Draft<'_> {
     }
 
     fn categories(&mut self, subject: &Subject<'_>, containers: &[Container<'_>], readings: &[Reading]) {
-        self.inventory.categories.extend(subject.report.categories.iter().filter_map(|word| Category::parse(word)));
+        let kind = subject.objects.first().map_or("", |object| object.kind.as_str());
+        for category in subject.report.categories.iter().filter_map(|word| Category::parse(word)) {
+            let (by, container) = (kind.to_owned(), String::new());
+            let at = Locator::scraped(Pointer::root().child("kind"));
+            self.does(category, Evidence { at, source: Source::CrdField, value: String::new(), by, container });
+        }
         let serious = |does: Option<Does>| matches!(does, Some(Does::Run | Does::Simulate));
         let works = containers
             .iter()
@@ -400,9 +405,9 @@ impl Draft<'_> {
             let aside = works || !self.inventory.categories.is_empty();
             let own = serious(reading.does) && container.duty != Duty::Infrastructure;
             if own || !aside {
-                self.inventory.categories.extend(reading.categories.iter().copied());
+                reading.categories.iter().for_each(|(category, evidence)| self.does(*category, evidence.clone()));
             } else {
-                for category in &reading.categories {
+                for (category, _) in &reading.categories {
                     self.trace.dropped(|| Considered {
                         at: container.at.clone(),
                         what: "category",
@@ -415,21 +420,34 @@ impl Draft<'_> {
             }
         }
         if self.inventory.categories.is_empty() {
-            self.inventory.categories.extend(readings.iter().filter_map(|reading| reading.ai_image));
-        }
-        let runtimes = self.runtimes.keys().filter_map(|name| self.rules.runtime(name)).filter_map(|rule| rule.category);
-        let runtimes: Vec<Category> = runtimes.collect();
-        if self.inventory.categories.is_empty() {
-            self.inventory.categories.extend(runtimes);
-        }
-        if self.inventory.categories.is_empty()
-            && self.models.values().any(|model| matches!(model.role, Role::Main | Role::Embedding | Role::Reranker))
-        {
-            self.inventory.categories.insert(Category::Inference);
+            self.do_all(readings.iter().filter_map(|reading| reading.ai_image.clone()).collect());
         }
         if self.inventory.categories.is_empty() {
-            self.inventory.categories.extend(readings.iter().filter_map(|reading| reading.calls.category()));
+            let runtime = |runtime: &Runtime| {
+                let category = self.rules.runtime(&runtime.finding.key.name)?.category?;
+                Some((category, runtime.finding.evidence.first()?.clone()))
+            };
+            self.do_all(self.runtimes.values().filter_map(runtime).collect());
         }
+        if self.inventory.categories.is_empty() {
+            let runs = |model: &&Model| matches!(model.role, Role::Main | Role::Embedding | Role::Reranker);
+            let models = self.models.values().filter(runs).filter_map(|model| model.finding.evidence.first());
+            self.do_all(models.map(|evidence| (Category::Inference, evidence.clone())).collect());
+        }
+        if self.inventory.categories.is_empty() {
+            self.do_all(readings.iter().filter_map(|reading| reading.calls.category()).collect());
+        }
+    }
+
+    fn do_all(&mut self, categories: Vec<(Category, Evidence)>) {
+        for (category, evidence) in categories {
+            self.does(category, evidence);
+        }
+    }
+
+    /// What says that the workload does this concludes the category, whatever else it says.
+    fn does(&mut self, category: Category, evidence: Evidence) {
+        self.inventory.does(category, Evidence { value: category.as_str().to_owned(), ..evidence });
     }
 
     fn properties(&mut self, subject: &Subject<'_>) {

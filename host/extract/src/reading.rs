@@ -39,11 +39,13 @@ pub(crate) struct Reader<'a> {
 }
 
 /// What a program does, before its options are looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Work {
     role: Role,
     does: Does,
     category: Option<Category>,
+    /// What says that it is this program.
+    ground: Evidence,
 }
 
 /// What a container runs, as found.
@@ -57,10 +59,12 @@ struct Program<'r> {
     fetching: Vec<CommandLine>,
     /// Command lines that nobody knows.
     unknown: Vec<CommandLine>,
+    /// Nothing but commands that have nothing to do with AI, whatever the image is for.
+    plain: bool,
     /// It joins a server that another pod leads.
     joins: bool,
     /// It installs packages for a program that works with models.
-    installs: bool,
+    installs: Option<Evidence>,
     any: bool,
 }
 
@@ -82,9 +86,11 @@ impl<'a> Reader<'a> {
         let marks = if images.iter().all(|found| found.strength == Strength::Weak) && !plumbing { self.marks() } else { Vec::new() };
         let marked: Vec<ImageMatch> = marks.iter().map(|(found, _)| found.clone()).collect();
         let images = if marked.is_empty() { images } else { marked.as_slice() };
-        out.ai_image =
-            images.iter().find(|found| found.strength > Strength::Weak).and_then(|found| self.rules.runtimes[found.runtime].category);
-        let platform = matches!(out.ai_image, Some(Category::Agent | Category::Gateway | Category::VectorDatabase));
+        out.ai_image = images.iter().find(|found| found.strength > Strength::Weak).and_then(|found| {
+            let rule = &self.rules.runtimes[found.runtime];
+            Some((rule.category?, self.by_image(rule, images)))
+        });
+        let platform = matches!(out.ai_image, Some((Category::Agent | Category::Gateway | Category::VectorDatabase, _)));
         let program = self.program(images);
         out.calls = apis::read(
             self.rules,
@@ -126,10 +132,13 @@ impl<'a> Reader<'a> {
         let nothing_said = out.models.is_empty() && out.unresolved.is_empty();
         self.asked(&mut out);
         if self.is_unknown(&program, images) {
-            if nothing_said {
-                self.clues(&program.unknown, program.installs, images, &mut out);
+            if nothing_said && !program.plain {
+                self.clues(&program.unknown, program.installs.as_ref(), images, &mut out);
             }
             self.by_library(&program.unknown, images, &mut out);
+        }
+        if !matches!(out.does, Some(Does::Run | Does::Fetch)) {
+            out.join_tokenizer();
         }
         if matches!(out.does, Some(Does::Run | Does::Fetch)) && !infrastructure {
             self.model_of_image(images, &mut out);
@@ -177,9 +186,11 @@ impl<'a> Reader<'a> {
 
     /// Categories that only a setting gives.
     fn more_categories(&self, out: &mut Reading) {
-        for hint in out.runtimes.iter().flat_map(|claim| &self.rules.runtimes[claim.runtime].categories) {
-            if self.holds(&hint.by, None) {
-                out.categories.push(hint.category);
+        for claim in &out.runtimes {
+            for hint in self.rules.runtimes[claim.runtime].categories.iter().filter(|hint| self.holds(&hint.by, None)) {
+                let variable = self.container.env.get(&hint.by.variable);
+                let set = variable.map(|variable| self.evidence(&variable.at, Source::EnvVar, "", &variable.name));
+                out.categories.push((hint.category, set.unwrap_or_else(|| claim.evidence.clone())));
             }
         }
     }
@@ -219,7 +230,9 @@ impl<'a> Reader<'a> {
                 first.text = Traced::plain(own);
             }
             program.joins |= argv::joins(self.rules, &line);
-            program.installs |= clues::installs(&self.rules.conventions.clues, &line);
+            if let Some(package) = clues::installed(&self.rules.conventions.clues, &line).filter(|_| program.installs.is_none()) {
+                program.installs = Some(self.evidence(&package.at, package.source, "", package.as_str()));
+            }
             let mut found = argv::find(self.rules, &line, &container.env);
             if !found.is_empty() {
                 program.launches.append(&mut found);
@@ -245,6 +258,7 @@ impl<'a> Reader<'a> {
         }
         // A greeting in place of the server that the image is for.
         let served = |found: &ImageMatch| found.strength > Strength::Weak && self.rules.runtimes[found.runtime].category.is_some();
+        program.plain = plain && !sourced && program.fetching.is_empty() && program.unknown.is_empty() && program.launches.is_empty();
         program.idle |= plain && !sourced && program.fetching.is_empty() && images.iter().any(served);
         program.idle &= program.unknown.is_empty() && program.launches.is_empty();
         program
@@ -451,29 +465,35 @@ impl<'a> Reader<'a> {
                 engine.map_or(rule.role, |index| if rule.role == Role::Main { self.rules.runtimes[index].role } else { rule.role })
             }),
         };
+        let ground = self.evidence(&launch.word.at, launch.word.source, "", &launch.by);
         if launch.does == Does::Tool {
-            out.categories.extend(category);
+            out.categories.extend(category.map(|category| (category, ground)));
             return;
         }
         let parsed = options::parse(&launch.rest, &tables, &launcher.positional);
         if launch.does == Does::Fetch && !launcher.calls.is_empty() && parsed.hits.iter().all(|hit| !hit.names_something()) {
             self.quoted_variables(&launch.word, role, out);
         }
-        self.facts(&tables, &parsed, Some(launch), Work { role, does: launch.does, category }, out);
+        self.facts(&tables, &parsed, Some(launch), Work { role, does: launch.does, category, ground }, out);
     }
 
     /// What variables tell about a program that nothing else tells anything about. It is no runtime: nobody knows which one it is.
     fn by_signs(&self, out: &mut Reading) {
         let env = &self.container.env;
-        let told = |rule: &&Runtime| rule.signs.iter().filter(|name| env.get(name).is_some()).count() >= 2;
         if self.container.class != ContainerClass::Main {
             return;
         }
-        let Some(rule) = self.rules.runtimes.iter().find(told) else { return };
+        // Two of them, of which the first is where to look.
+        let told = |rule: &'a Runtime| {
+            let mut signs = rule.signs.iter().filter_map(|name| env.get(name));
+            signs.next().zip(signs.next()).map(|(first, _)| (rule, first))
+        };
+        let Some((rule, sign)) = self.rules.runtimes.iter().find_map(told) else { return };
         let shared = rule.shares.iter().filter_map(|name| self.rules.runtime(name));
         let tables: Vec<&Runtime> = std::iter::once(rule).chain(shared).collect();
         out.does = Some(rule.does);
-        let work = Work { role: rule.role, does: rule.does, category: category_of(rule.does, rule) };
+        let ground = self.evidence(&sign.at, Source::EnvVarNamePresent, "", &sign.name);
+        let work = Work { role: rule.role, does: rule.does, category: category_of(rule.does, rule), ground };
         self.facts(&tables, &Parsed::default(), None, work, out);
     }
 
@@ -482,7 +502,8 @@ impl<'a> Reader<'a> {
         let mut said = Said::default();
         let mut catalogue = tables.iter().any(|table| table.catalogue);
         let mut elsewhere = false;
-        let Work { mut role, does, mut category } = work;
+        let Work { mut role, does, mut category, ground } = work;
+        let target = role == Role::Target;
         for hit in &parsed.hits {
             for hint in tables.iter().flat_map(|table| &table.roles) {
                 let same = hint.option.as_ref().is_some_and(|option| crate::rules::fold(option) == crate::rules::fold(&hit.by));
@@ -536,7 +557,7 @@ impl<'a> Reader<'a> {
             if !sure && launch.is_none_or(|launch| launch.launcher.category.is_none() || launch.launcher.starts.is_some()) {
                 category = case.category.or(category);
             }
-            role = case.role.filter(|_| work.role != Role::Target).unwrap_or(role);
+            role = case.role.filter(|_| !target).unwrap_or(role);
             catalogue = case.catalogue.unwrap_or(catalogue);
             elsewhere = case.catalogue.unwrap_or(elsewhere);
             if let Some(into) = case.model_is {
@@ -547,7 +568,7 @@ impl<'a> Reader<'a> {
             }
             case.sets.iter().for_each(|(name, value)| said.set(name, value));
         }
-        out.categories.extend(category);
+        out.categories.extend(category.map(|category| (category, ground)));
         out.role = role;
         said.claims(self, (catalogue, elsewhere), role, does, out);
     }

@@ -91,6 +91,12 @@ impl<'a> SharedVolumes<'a> {
     }
 }
 
+/// Whether a path lies in a volume that the container mounts.
+pub(crate) fn is_mounted(container: &Container<'_>, path: &str) -> bool {
+    let mounts = container.mounts.into_iter().flat_map(|list| list.items()).filter_map(Mount::read);
+    path.starts_with('/') && mounts.into_iter().any(|mount| below(path, mount.path).is_some())
+}
+
 /// One entry of a container's `volumeMounts`.
 struct Mount<'a> {
     volume: &'a str,
@@ -236,11 +242,12 @@ fn is_device(rules: &Rules, resource: &str) -> bool {
 }
 
 /// Whether the resources of a container have an accelerator.
-pub(crate) fn asks_for_device(rules: &Rules, resources: Place<'_>) -> bool {
+pub(crate) fn device_asked_for<'a>(rules: &Rules, resources: Place<'a>) -> Option<(&'a str, Place<'a>)> {
     ["limits", "requests"]
         .iter()
         .filter_map(|key| resources.get(key))
-        .any(|list| list.members().any(|(name, quantity)| is_device(rules, name) && quantity.value().is_some_and(|count| count != "0")))
+        .flat_map(|list| list.members())
+        .find(|(name, quantity)| is_device(rules, name) && quantity.value().is_some_and(|count| count != "0"))
 }
 
 fn devices<'a>(draft: &mut Draft<'_>, container: &Container<'a>, pods: &mut Pods<'a>) {

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use aibom_facts::inventory::{Category, Confidence, Evidence, Inventory, Model, Role, Source};
+use aibom_facts::inventory::{Confidence, Evidence, Inventory, Model, Role, Source};
 use aibom_facts::object::Locator;
 use aibom_facts::pointer::Pointer;
 use aibom_facts::report::{Basis, Claim, Container, ContainerClass, Duty, Item, ItemClass, PodTemplate};
@@ -10,6 +10,7 @@ use super::*;
 
 mod causes;
 mod limits;
+mod resources;
 mod states;
 #[path = "structured/tests.rs"]
 mod structured;
@@ -59,6 +60,10 @@ pub(crate) fn unresolved(inventory: &Inventory) -> Vec<String> {
     inventory.unresolved.iter().map(|entry| format!("{} {} {} {}", entry.what, entry.why, entry.at.pointer, entry.reference)).collect()
 }
 
+pub(crate) fn categories(inventory: &Inventory) -> Vec<&'static str> {
+    inventory.categories.keys().map(|category| category.as_str()).collect()
+}
+
 fn places(evidence: &[Evidence]) -> Vec<(&str, Source, &str)> {
     evidence.iter().map(|evidence| (evidence.at.pointer.as_str(), evidence.source, evidence.by.as_str())).collect()
 }
@@ -78,7 +83,7 @@ fn a_positional_model_of_the_serve_command_is_the_model() {
     assert_eq!(places(&only(&found).finding.evidence), [(format!("{BASE}/command/2").as_str(), Source::ContainerArg, "")]);
     assert_eq!(runtimes(&found), ["vllm"]);
     assert_eq!(found.runtimes[0].version.as_deref(), Some("v0.8.5"));
-    assert_eq!(found.categories, BTreeSet::from([Category::Inference]));
+    assert_eq!(categories(&found), ["inference"]);
     assert_eq!(found.confidence(), Confidence::Declared);
 }
 
@@ -424,7 +429,7 @@ fn an_engine_image_that_only_waits_or_downloads_runs_no_engine() {
     let found = pod(&["{name: a, image: 'vllm/vllm-openai', command: [hf, download, org/m, --revision, abc]}"]);
     assert!(runtimes(&found).is_empty());
     assert_eq!((names(&found), only(&found).revision.as_deref()), (vec!["main org/m".to_owned()], Some("abc")));
-    assert_eq!(found.categories, BTreeSet::from([Category::DataPreparation]));
+    assert_eq!(categories(&found), ["data-preparation"]);
 }
 
 #[test]
@@ -439,7 +444,7 @@ fn what_an_init_container_downloads_is_the_model_that_the_server_loads() {
     assert_eq!(model.reference.id(), "org/m");
     assert_eq!(model.sources, BTreeSet::from(["/models/m".to_owned()]));
     assert_eq!(model.finding.needs.iter().map(ToString::to_string).collect::<Vec<_>>(), ["data/hostPath//data"]);
-    assert_eq!(found.categories, BTreeSet::from([Category::Inference]));
+    assert_eq!(categories(&found), ["inference"]);
     // The same in one script.
     let found = pod(&["{name: a, image: x, command: [sh, -c, 'hf download org/m --local-dir /models/m; exec vllm serve /models/m']}"]);
     assert_eq!(only(&found).reference.id(), "org/m");
@@ -502,7 +507,7 @@ fn a_training_script_reads_its_base_model_from_a_conventional_variable() {
 fn a_script_that_is_called_a_download_runs_no_engine() {
     let found = pod(&["{name: a, image: 'nvcr.io/nvidia/tritonserver:25.01-py3', command: [/scripts/fetch_model.sh]}"]);
     assert!(runtimes(&found).is_empty() && found.unresolved.is_empty());
-    assert_eq!(found.categories, BTreeSet::from([Category::DataPreparation]));
+    assert_eq!(categories(&found), ["data-preparation"]);
     let found = pod(&["{name: a, image: 'nvcr.io/nim/acme/model-x:1.0', args: [download-to-cache]}"]);
     assert_eq!((names(&found), runtimes(&found).len()), (vec!["main acme/model-x".to_owned()], 0));
 }
@@ -552,29 +557,6 @@ fn an_image_that_is_no_reference_is_kept_and_unresolved() {
     assert_eq!(found.images[0].written, "${IMAGE}");
     assert!(found.images[0].reference.is_none());
     assert_eq!(unresolved(&found), [format!("image placeholder {BASE}/image ${{IMAGE}}")]);
-}
-
-#[test]
-fn devices_volumes_and_claims_are_facts() {
-    let yaml = "apiVersion: v1
-kind: Pod
-metadata: {name: x}
-spec:
-  resourceClaims: [{name: g, resourceClaimTemplateName: gpu}]
-  containers:
-  - name: a
-    image: vllm/vllm-openai
-    args: [--model, /m/deep/x]
-    resources: {limits: {nvidia.com/gpu: 4, cpu: 2}, requests: {nvidia.com/gpu: 4}, claims: [{name: g}]}
-    volumeMounts: [{name: net, mountPath: /m}, {name: o, mountPath: /m/deep}, {name: e, mountPath: /e}]
-  volumes: [{name: net, nfs: {server: s, path: /p}}, {name: o, image: {reference: 'registry.corp/m:1'}}, {name: e, emptyDir: {}}]
-";
-    let found = read(yaml, &Report { pod_templates: vec![template("", "", Duty::Unknown)], ..Report::default() });
-    let devices: Vec<_> = found.devices.iter().map(|device| (device.finding.key.name.as_str(), device.quantities.join(","))).collect();
-    assert_eq!(devices, [("nvidia.com/gpu", "4".to_owned()), ("resource-claim/gpu", "1".to_owned())]);
-    let data: Vec<_> = found.data.iter().map(|data| data.finding.key.name.as_str()).collect();
-    assert_eq!(data, ["image/registry.corp/m:1", "nfs//p"]);
-    assert_eq!(only(&found).finding.needs.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["image/registry.corp/m:1"]);
 }
 
 #[test]
@@ -668,32 +650,4 @@ fn a_script_of_a_configuration_is_where_the_model_is_named() {
         "[{name: s, configMap: {name: starters}}]",
     );
     assert_eq!(unresolved(&found), [format!("model configmap {BASE}/command/1 starters")]);
-}
-
-#[test]
-fn a_mounted_image_is_where_the_weights_come_from() {
-    let found = pod_with(
-        &["{name: a, image: 'vllm/vllm-openai', args: [--model, /weights/m], volumeMounts: [{name: w, mountPath: /weights}]}"],
-        "[]",
-        "[{name: w, image: {reference: 'registry.example.com/models/m:1'}}]",
-    );
-    assert_eq!(only(&found).sources, BTreeSet::from(["oci://registry.example.com/models/m:1".to_owned()]));
-}
-
-#[test]
-fn labels_of_nodes_say_which_accelerator_is_asked_for() {
-    let yaml = "apiVersion: v1
-kind: Pod
-metadata: {name: x}
-spec:
-  nodeSelector: {cloud.google.com/gke-accelerator: fast-1, disk: ssd}
-  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
-    {matchExpressions: [{key: nvidia.com/gpu.product, operator: In, values: [A, B]}, {key: nvidia.com/gpu.family, operator: NotIn, values: [C]}]}]}}}
-  containers: [{name: a, image: vllm/vllm-openai, args: [org/m], resources: {limits: {nvidia.com/gpu: 1}}}]
-";
-    let found = read(yaml, &Report { pod_templates: vec![template("", "", Duty::Unknown)], ..Report::default() });
-    let selected: Vec<&str> = found.devices[0].finding.properties["node.selector"].iter().map(String::as_str).collect();
-    assert_eq!(selected, ["cloud.google.com/gke-accelerator=fast-1", "nvidia.com/gpu.product=A", "nvidia.com/gpu.product=B"]);
-    let places: Vec<&str> = found.devices[0].finding.evidence.iter().map(|known| known.at.pointer.as_str()).collect();
-    assert!(places.contains(&"/spec/nodeSelector/cloud.google.com~1gke-accelerator"), "{places:?}");
 }

@@ -62,6 +62,13 @@ fn check(place: &str, tree: &Tree, inventory: &Inventory) {
             assert!(keys.contains(&need), "{place}: {} needs {need}, which is not there", finding.key);
         }
     }
+    for (category, evidence) in &inventory.categories {
+        assert!(!evidence.is_empty(), "{place}: nothing says why it is {}", category.as_str());
+        for piece in evidence {
+            let there = tree.resolve(tree.root(), piece.at.pointer.as_str()).is_some();
+            assert!(there, "{place}: {} points to nothing: {}", category.as_str(), piece.at.pointer);
+        }
+    }
     for unknown in &inventory.unresolved {
         assert!(tree.resolve(tree.root(), unknown.at.pointer.as_str()).is_some(), "{place}: unresolved at nothing: {}", unknown.at.pointer);
     }

@@ -79,7 +79,7 @@ fn compare(label: &Value, inventory: &Inventory, tally: &mut Tally) {
         return;
     }
     let want: BTreeSet<String> = texts(&label["categories"]).into_iter().collect();
-    let have: BTreeSet<String> = inventory.categories.iter().map(|category| category.as_str().to_owned()).collect();
+    let have: BTreeSet<String> = inventory.categories.keys().map(|category| category.as_str().to_owned()).collect();
     if want != have {
         eprintln!("{place}: categories {have:?} expected {want:?}");
     }

@@ -359,7 +359,7 @@ pub enum Role {
     Judge,
     /// Input of fine-tuning.
     Base,
-    /// Called, routed to or measured, not run here.
+    /// Called, routed to or measured.
     Target,
 }
 
@@ -540,6 +540,9 @@ pub struct Tool {
     pub sha256: Option<String>,
 }
 
+/// Most pieces of evidence of one category.
+const GROUNDS: usize = 4;
+
 /// Everything known about one workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inventory {
@@ -549,8 +552,8 @@ pub struct Inventory {
     pub origin: Origin,
     /// `metadata.generation`, when known.
     pub generation: Option<i64>,
-    /// What it does; empty for a workload that has nothing to do with AI.
-    pub categories: BTreeSet<Category>,
+    /// What it does, with what says so, the decisive first; empty for a workload that has nothing to do with AI.
+    pub categories: BTreeMap<Category, Vec<Evidence>>,
     /// Models.
     pub models: Vec<Model>,
     /// Runtimes.
@@ -583,7 +586,7 @@ impl Inventory {
             objects,
             origin,
             generation: None,
-            categories: BTreeSet::new(),
+            categories: BTreeMap::new(),
             models: Vec::new(),
             runtimes: Vec::new(),
             images: Vec::new(),
@@ -601,6 +604,15 @@ impl Inventory {
     /// The workload.
     pub fn subject(&self) -> Option<&ObjectRef> {
         self.objects.first()
+    }
+
+    /// It does this, says a piece of evidence. The first few are kept: a workload of a hundred containers does not do it a hundred times
+    /// over.
+    pub fn does(&mut self, category: Category, evidence: Evidence) {
+        let known = self.categories.entry(category).or_default();
+        if known.len() < GROUNDS && !known.iter().any(|piece| (&piece.at, &piece.by) == (&evidence.at, &evidence.by)) {
+            known.push(evidence);
+        }
     }
 
     /// Whether the workload has to do with AI: it has a category.

@@ -128,7 +128,12 @@ impl Joint {
         self.add(&mut whole.data, part.data.into_iter().filter(stays).collect());
         self.add(&mut whole.devices, part.devices);
         self.add(&mut whole.services, part.services);
-        whole.categories.extend(part.categories);
+        for (category, mut evidence) in part.categories {
+            for piece in &mut evidence {
+                self.moved(&mut piece.at);
+            }
+            whole.categories.entry(category).or_insert(evidence);
+        }
         whole.tools.extend(part.tools);
         let said =
             |known: &Unresolved, new: &Unresolved| (&known.what, &known.why, &known.reference) == (&new.what, &new.why, &new.reference);

@@ -207,6 +207,7 @@ impl Sink<usize> for Count {
     }
 
     fn fault(&mut self, _: &Fault) {}
+    fn warning(&mut self, _: &Fault) {}
 
     fn progress(&mut self, _: usize, _: &str) {}
 }

@@ -212,6 +212,10 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
         "--kinds holds an empty kind; leave the flag out to look at all kinds"
     );
     anyhow::ensure!(
+        scan.explain.as_ref().is_none_or(|object| object.as_ref().is_none_or(|object| !object.trim().is_empty())),
+        "--explain= names no object; leave the `=` out to explain all of them"
+    );
+    anyhow::ensure!(
         scan.explain.is_none() || scan.output != Format::Cyclonedx,
         "--explain tells in text or JSON (--output table or json); leave it out for CycloneDX documents"
     );
@@ -260,10 +264,11 @@ fn run_scan(scan: Scan) -> anyhow::Result<u8> {
         Some(object) => Explain::Named(NameFilter::new(object)),
     });
     let plan = Plan { inputs: &inputs, kinds: KindFilter::new(scan.kinds.clone()), workers, alone: scan.alone, explain };
-    let totals = scan::run(&pipeline, &plan, &presenter, &mut writer)?;
+    // What a file of its own could not take is told apart; all else goes to standard output.
+    let totals = scan::run(&pipeline, &plan, &presenter, &mut writer).context("standard output")?;
     let seconds = began.elapsed().as_secs_f64();
     let unread = writer.unread();
-    let (written, unwritten) = writer.finish(&totals)?;
+    let (written, unwritten) = writer.finish(&totals).context("standard output")?;
     if scan.explain == Some(None)
         && let Some(first) = paths.first().filter(|path| path.as_os_str() != "-" && !path.exists())
     {

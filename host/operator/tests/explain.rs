@@ -65,7 +65,10 @@ fn every_object_is_explained_with_places_and_lines() {
     assert_eq!(told.len(), 3);
     let talker = &told[0];
     assert_eq!((talker["outcome"].as_str(), talker["line"].as_u64()), (Some("documented"), Some(2)));
-    let model = &talker["facts"][0];
+    let category = &talker["facts"][0];
+    assert_eq!((category["class"].as_str(), category["name"].as_str()), (Some("category"), Some("inference")));
+    assert_eq!(category["evidence"][0]["by"], "vllm");
+    let model = &talker["facts"][1];
     assert_eq!((model["class"].as_str(), model["name"].as_str()), (Some("model"), Some("acme/talker-8b")));
     let evidence = &model["evidence"][0];
     assert_eq!(evidence["by"], "--model");
@@ -152,7 +155,7 @@ items:
 ";
     let told = told(&["--explain=b"], text);
     assert_eq!((told[0]["item"].as_u64(), told[0]["line"].as_u64()), (Some(1), Some(6)));
-    assert_eq!(told[0]["facts"][0]["evidence"][0]["at"]["line"], 10);
+    assert_eq!(told[0]["facts"][1]["evidence"][0]["at"]["line"], 10);
 }
 
 #[test]

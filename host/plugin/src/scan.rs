@@ -66,6 +66,9 @@ fn preamble(bytes: &[u8]) -> Result<(), Rejection> {
         [0x1f, 0x8b, ..] => "gzip-compressed data".to_owned(),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => "zstd-compressed data".to_owned(),
         [] => "no bytes".to_owned(),
+        other if other[..other.len().min(8)].is_ascii() => {
+            format!("data that starts with `{}`", other[..other.len().min(8)].escape_ascii())
+        }
         other => format!("data that starts with {:02x?}", &other[..other.len().min(8)]),
     };
     Err(reject("a WebAssembly component", found))

@@ -23,7 +23,7 @@ fn inventory() -> Inventory {
         uid: None,
     };
     let mut inventory = Inventory::new(vec![subject], Origin::Manifest);
-    inventory.categories.insert(Category::Inference);
+    inventory.categories.insert(Category::Inference, Vec::new());
 
     let server = image("ghcr.io/huggingface/text-embeddings-inference:1.5", &format!("{CONTAINER}/image"), "tei");
     let fetch = Image {

@@ -190,7 +190,7 @@ fn inventory() -> impl Strategy<Value = Inventory> {
     (
         vec(object(), 0..3),
         select(ORIGINS),
-        (option::of(any::<i64>()), btree_set(select(Category::ALL.to_vec()), 0..3), properties()),
+        (option::of(any::<i64>()), btree_map(select(Category::ALL.to_vec()), pieces(), 0..3), properties()),
         (vec(model(), 0..4), vec(image(), 0..4), vec(runtime, 0..3)),
         (vec(data, 0..3), vec(device, 0..2), vec(service, 0..2)),
         (btree_set(unresolved, 0..3), btree_set(problem, 0..2), btree_set(tool(), 0..3)),

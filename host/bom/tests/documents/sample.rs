@@ -77,7 +77,8 @@ pub(crate) fn empty() -> Inventory {
 pub(crate) fn plum() -> Inventory {
     let mut inventory = empty();
     inventory.objects.push(object("Cache", "plum-cache"));
-    inventory.categories.insert(Category::Inference);
+    inventory
+        .does(Category::Inference, evidence("/spec/containers/0/command/0", Source::ContainerArg, "inference", "plum-serve", "server"));
     inventory.generation = Some(4);
     inventory.tools.insert(Tool { name: "apps-scraper".to_owned(), version: "1.0.0".to_owned(), sha256: Some(DIGEST.to_owned()) });
     inventory.properties.insert("apps.replicas".to_owned(), ["2".to_owned()].into());

@@ -1,15 +1,23 @@
-//! What variables, arguments and resources show, one by one.
+//! What names, variables, arguments and resources show, one by one, and where they do.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use aibom_facts::inventory::Role;
+use aibom_facts::inventory::{Evidence, Role, Source};
+use aibom_facts::object::Locator;
+use aibom_facts::pointer::Pointer;
+use aibom_facts::report::{ContainerClass, Duty};
 
 use super::{ClueWords, holds_a_model, role_of};
 use crate::argv::{self, base_name, is_weights_or_repository};
 use crate::env::{Variable, upper_snake};
+use crate::images::{ImageMatch, Strength};
 use crate::reading::Reader;
 use crate::script::CommandLine;
 use crate::storage;
+use crate::text::Token;
+
+/// Words around a container, each with the first place that says it.
+pub(super) type Words = BTreeMap<String, (Locator, Source)>;
 
 /// What the variables, the arguments and the resources of a container show.
 #[derive(Default)]
@@ -22,6 +30,8 @@ pub(super) struct Signs<'a> {
     pub(super) likely: bool,
     /// It has the address of something.
     pub(super) calls: bool,
+    /// Roles of models that an address is called after.
+    pub(super) called: Vec<Role>,
     /// That is the address of something that answers as a model.
     pub(super) asks: bool,
     /// It has an accelerator.
@@ -32,38 +42,69 @@ pub(super) struct Signs<'a> {
     pub(super) trains: bool,
     /// Variables that hold a model, with the role that their names tell.
     pub(super) models: Vec<(Option<Role>, &'a Variable)>,
+    /// What says that the program works with models.
+    pub(super) proofs: Vec<Evidence>,
+    /// What says it if a model is named.
+    pub(super) hints: Vec<Evidence>,
+}
+
+impl Signs<'_> {
+    pub(super) fn proven(&mut self, by: impl IntoIterator<Item = Evidence>) {
+        let before = self.proofs.len();
+        self.proofs.extend(by);
+        self.certain |= self.proofs.len() > before;
+    }
+
+    fn hinted_at(&mut self, by: impl IntoIterator<Item = Evidence>) {
+        let before = self.hints.len();
+        self.hints.extend(by);
+        self.likely |= self.hints.len() > before;
+    }
 }
 
 impl Reader<'_> {
     /// The signs of a container whose program is in these lines. What is asked of a service is known already.
     pub(super) fn signs(&self, words: &ClueWords, lines: &[CommandLine], asked: &[&str]) -> Signs<'_> {
+        let device = self.container.resources.and_then(|place| storage::device_asked_for(self.rules, place));
+        let mut signs = Signs { device: device.is_some(), ..Signs::default() };
+        if self.container.duty == Duty::Engine && self.container.class == ContainerClass::Main {
+            // The kind has the template for what runs the model.
+            signs.proven([self.evidence(&self.container.at, Source::CrdField, "", &self.container.template)]);
+        }
         // One variable alone is a weak sign: a token of the hub is in many a pod.
-        let mut hints = 0;
-        let mut signs =
-            Signs { device: self.container.resources.is_some_and(|place| storage::asks_for_device(self.rules, place)), ..Signs::default() };
+        let mut weak = Vec::new();
         for variable in self.container.env.iter() {
             let written = variable.name.as_str();
             let upper = upper_snake(written);
             let name = upper.as_ref();
             let text = variable.value.text.as_str();
+            let sign = |source| self.evidence(&variable.at, source, "", written);
             // What is switched off is not there.
             let empty = !variable.secret && (text.is_empty() || is_off(text));
             let of_a_service = self.rules.apis.variable(written).is_some();
             let mut hint = words.hub.contains(name);
-            signs.likely |= words.parameters.contains(name);
+            let mut likely = words.parameters.contains(name);
             let (mut last, mut store) = ("", false);
             for word in name.split('_') {
                 // The address of a server says that there is one, and not that this is it.
-                signs.likely |= words.engines.contains(word) && !empty;
+                likely |= words.engines.contains(word) && !empty;
                 hint |= words.engines.contains(word) && !of_a_service;
                 store |= words.stores.contains(word);
                 last = word;
             }
+            hint &= !empty;
             let held = !variable.secret && !text.is_empty() && holds_a_model(words, name);
             let address = words.endpoints.contains(last) && !store && !variable.secret && !held;
             signs.calls |= address;
-            signs.asks |= !variable.secret && !store && asks_a_model(words, text, address);
-            signs.decided |= !empty && words.decisive.iter().any(|phrase| has_phrase(name, phrase));
+            signs.called.extend(role_of(words, name).filter(|_| address));
+            if !variable.secret && !store && asks_a_model(words, text, address) {
+                signs.asks = true;
+                signs.proven([sign(Source::EnvVarConvention)]);
+            }
+            if !empty && words.decisive.iter().any(|phrase| has_phrase(name, phrase)) {
+                signs.decided = true;
+                signs.proven([sign(Source::EnvVarNamePresent)]);
+            }
             if held && !asked.contains(&written) {
                 if is_elsewhere(text) {
                     signs.calls = true;
@@ -71,18 +112,183 @@ impl Reader<'_> {
                     signs.models.push((role_of(words, name), variable));
                 }
             }
-            hints += usize::from(hint && !empty);
+            if hint {
+                weak.push(sign(Source::EnvVarNamePresent));
+            } else if likely {
+                signs.hinted_at([sign(Source::EnvVarNamePresent)]);
+            }
         }
-        signs.asks |= lines.iter().any(|line| arguments_ask(words, line));
+        if let Some(token) = lines.iter().find_map(|line| argument_that_asks(words, line)) {
+            signs.asks = true;
+            signs.proven([self.evidence(&token.at, token.source, "", token.as_str())]);
+        }
         signs.calls |= signs.asks;
         // A script sets variables for the programs that it starts.
-        let scripted: HashSet<&str> = argv::variables(&[], &[lines]).into_iter().map(|variable| variable.name.as_str()).collect();
-        let is_set = |name: &String| scripted.contains(name.as_str()) || self.container.env.get(name).is_some();
-        signs.trains = words.trainings.iter().any(|names| !names.is_empty() && names.iter().all(is_set));
-        signs.hinted = hints > 0;
-        signs.likely |= hints > 0;
-        signs.certain |= hints > 1 || (hints > 0 && signs.device) || signs.asks || signs.trains || signs.decided;
+        let scripted = argv::variables(&[], &[lines]);
+        let set = |name: &String| self.container.env.get(name).or_else(|| scripted.iter().copied().find(|variable| variable.name == *name));
+        let training = words.trainings.iter().find(|names| !names.is_empty() && names.iter().all(|name| set(name).is_some()));
+        if let Some(names) = training {
+            let found = names.iter().filter_map(set);
+            let found: Vec<_> = found.map(|variable| self.evidence(&variable.at, Source::EnvVarNamePresent, "", &variable.name)).collect();
+            signs.trains = true;
+            signs.proven(found);
+        }
+        let device = device.map(|(name, place)| self.evidence(&place.at(), Source::ResourceRequest, "", name));
+        signs.hinted = !weak.is_empty();
+        if weak.len() > 1 || (signs.hinted && signs.device) {
+            signs.proven(weak.iter().cloned().chain(device.clone()));
+        }
+        signs.hinted_at(weak);
+        signs.hinted_at(device);
         signs
+    }
+
+    /// Adds what the names of the image and of the programs show, and what a script installs.
+    pub(super) fn names(&self, words: &ClueWords, spoken: &Words, lines: &[CommandLine], images: &[ImageMatch], signs: &mut Signs<'_>) {
+        let at = self.container.image.as_ref().map_or(&self.container.at, |written| &written.at);
+        let image = |by: &str| self.evidence(at, Source::ImagePattern, "", by);
+        if let Some(library) = images.iter().find(|found| found.strength > Strength::Weak) {
+            signs.proven([image(&library.pattern)]);
+        }
+        let any = |set: &HashSet<String>| spoken.keys().find(|word| set.contains(*word));
+        let begins = || spoken.keys().find(|word| words.beginnings.iter().any(|beginning| word.starts_with(beginning.as_str())));
+        // What hints at an engine is no second sign of it.
+        let engine = || any(&words.engine_words).filter(|_| images.is_empty());
+        let speaks = any(&words.words).or_else(begins).or_else(engine);
+        let mut proofs: Vec<Evidence> = speaks.into_iter().filter_map(|word| self.word(spoken, word)).collect();
+        if proofs.is_empty() {
+            proofs = self.company(words, spoken);
+        }
+        if proofs.is_empty() {
+            proofs.extend(self.plain_word(words, lines));
+        }
+        if any(&words.fronts).is_none() {
+            signs.proven(proofs);
+        }
+        let half = |word: &&String| words.half_words.contains(*word) || words.doubtful_words.contains(*word);
+        let fetching = spoken.keys().find(|word| self.rules.conventions.fetching.contains(word));
+        let halves: Vec<Evidence> = spoken.keys().filter(half).chain(fetching).filter_map(|word| self.word(spoken, word)).collect();
+        // A client of the tools of machine learning that is called a trainer or a model.
+        if halves.len() > 1 || (!halves.is_empty() && (signs.hinted || signs.device)) {
+            signs.proven(halves);
+        }
+        signs.proven(self.variable_of(images, words));
+        signs.hinted_at(images.first().map(|found| image(&found.pattern)));
+        signs.hinted_at(any(&words.doubtful_words).and_then(|word| self.word(spoken, word)));
+        signs.likely |= signs.certain;
+    }
+
+    /// A word, where it stands.
+    pub(super) fn word(&self, spoken: &Words, word: &str) -> Option<Evidence> {
+        spoken.get(word).map(|(at, source)| self.evidence(at, *source, "", word))
+    }
+
+    /// Words of the image, of the programs, and, where a placeholder stands for the image or nothing does, of the names around.
+    pub(super) fn spoken(&self, lines: &[CommandLine]) -> Words {
+        let mut out = Words::new();
+        let mut add = |text: &str, at: &Locator| add_words(&mut out, text, at, Source::ImagePattern);
+        match (self.image, &self.container.image) {
+            (Some(image), Some(written)) => {
+                let generic = |segment: &&str| self.rules.conventions.generic_segments.iter().any(|known| known == segment);
+                let mut segments = image.repository.rsplit('/');
+                let last = segments.next().unwrap_or_default();
+                add(last, &written.at);
+                if generic(&last) {
+                    add(segments.next().unwrap_or_default(), &written.at);
+                }
+            }
+            (None, Some(written)) => add(written.text.rsplit_once(':').map_or(written.text.as_str(), |(name, _)| name), &written.at),
+            (_, None) => {}
+        }
+        if self.image.is_none() {
+            add_words(&mut out, &self.container.name, &self.container.at, Source::Derived);
+            let name = Locator::scraped(Pointer::root().child("metadata").child("name"));
+            add_words(&mut out, self.workload, &name, Source::Derived);
+        }
+        for line in lines {
+            names_of_programs(line, &mut out);
+        }
+        out
+    }
+
+    /// A word that speaks of AI in company, and its company, in the last two segments of the image or in the names of the programs.
+    fn company(&self, words: &ClueWords, spoken: &Words) -> Vec<Evidence> {
+        let mut around = spoken.clone();
+        if let (Some(image), Some(written)) = (self.image, &self.container.image) {
+            let segments = image.repository.rsplit('/').take(2);
+            segments.for_each(|segment| add_words(&mut around, segment, &written.at, Source::ImagePattern));
+        }
+        let pair = words.companions.iter().find_map(|(word, company)| {
+            let other = around.keys().find(|other| around.contains_key(word) && company.contains(*other))?;
+            Some([word, other])
+        });
+        pair.into_iter().flatten().filter_map(|word| self.word(&around, word)).collect()
+    }
+
+    /// A word that means something else too, where it is all that an image is called, or in the name of a program.
+    fn plain_word(&self, words: &ClueWords, lines: &[CommandLine]) -> Option<Evidence> {
+        let name = self.image.and_then(|image| image.repository.rsplit('/').next());
+        // In a placeholder the name may stand between others: `{registry}/mistral:{tag}`.
+        let written = self.container.image.as_ref();
+        let placeholder = || written?.text.rsplit('/').next()?.split(':').next();
+        let name = if self.image.is_some() { name } else { placeholder() };
+        if let (Some(name), Some(written)) = (name.filter(|name| words.doubtful_words.contains(*name)), written) {
+            return Some(self.evidence(&written.at, Source::ImagePattern, "", name));
+        }
+        let mut programs = Words::new();
+        for line in lines {
+            names_of_programs(line, &mut programs);
+        }
+        let word = programs.keys().find(|word| words.doubtful_words.contains(*word))?;
+        self.word(&programs, word)
+    }
+
+    /// A variable that only the engine reads that the image hints at.
+    fn variable_of(&self, images: &[ImageMatch], words: &ClueWords) -> Option<Evidence> {
+        let owner = |variable: &Variable| {
+            let (first, _) = variable.name.split_once('_').filter(|_| self.rules.apis.variable(&variable.name).is_none())?;
+            self.rules.index(words.own_variables.get(first)?)
+        };
+        let is_of = |variable: &&Variable| owner(variable).is_some_and(|runtime| images.iter().any(|found| found.runtime == runtime));
+        let found = self.container.env.iter().find(is_of)?;
+        Some(self.evidence(&found.at, Source::EnvVarNamePresent, "", &found.name))
+    }
+}
+
+/// The words of the program and of what an interpreter runs.
+pub(super) fn names_of_programs(line: &CommandLine, out: &mut Words) {
+    // Behind an option in front stands a value, and the program is the image's own.
+    if line.tokens.first().is_some_and(|first| first.as_str().starts_with('-')) {
+        return;
+    }
+    // An address names what is there, such as a bucket of photographs of llamas.
+    let address = |text: &str| text.split_once(':').is_some_and(|(_, rest)| rest.contains('/'));
+    for token in line.tokens.iter().take(3).filter(|token| !token.as_str().starts_with('-')).take(2) {
+        if !address(token.as_str()) {
+            add_words(out, base_name(token.as_str()), &token.at, token.source);
+        }
+    }
+}
+
+/// Adds the words of a name in lower case, without the numbers behind them: at signs, and where a capital begins a word.
+pub(super) fn add_words(out: &mut Words, text: &str, at: &Locator, source: Source) {
+    let mut add = |word: &str| {
+        let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        if word.len() > 1 {
+            out.entry(word.to_ascii_lowercase()).or_insert_with(|| (at.clone(), source));
+        }
+    };
+    for name in text.split(|c: char| !c.is_ascii_alphanumeric()) {
+        let bytes = name.as_bytes();
+        let mut start = 0;
+        for at in 1..bytes.len() {
+            let next_is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+            if bytes[at].is_ascii_uppercase() && (!bytes[at - 1].is_ascii_uppercase() || next_is_lower) {
+                add(&name[start..at]);
+                start = at;
+            }
+        }
+        add(&name[start..]);
     }
 }
 
@@ -133,10 +339,10 @@ fn is_an_engines(words: &ClueWords, host: &str) -> bool {
     name.split('.').take(2).flat_map(|label| label.split(['-', '_'])).any(|word| words.engine_words.contains(word))
 }
 
-/// Whether a program is given such an address.
-fn arguments_ask(words: &ClueWords, line: &CommandLine) -> bool {
+/// An argument of a program that is such an address.
+fn argument_that_asks<'l>(words: &ClueWords, line: &'l CommandLine) -> Option<&'l Token> {
     let mut option = "";
-    line.tokens.iter().any(|token| {
+    line.tokens.iter().find(|token| {
         let text = token.as_str();
         let (name, value) = match text.strip_prefix("--").map(|rest| rest.split_once('=').unwrap_or((rest, ""))) {
             Some((name, "")) => {

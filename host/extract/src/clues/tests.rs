@@ -1,8 +1,7 @@
-use std::collections::BTreeSet;
+use aibom_facts::inventory::{Category, Confidence, Source};
+use aibom_facts::object::Locator;
 
-use aibom_facts::inventory::{Category, Confidence};
-
-use crate::tests::{names, only, pod, runtimes, unresolved};
+use crate::tests::{categories, names, only, pod, runtimes, unresolved};
 
 const BASE: &str = "/spec/template/spec/containers/0";
 
@@ -56,12 +55,12 @@ fn a_program_of_ones_own_in_an_image_with_a_library_works_with_the_model_that_it
         pod(&[&format!("{{name: a, image: 'pytorch/pytorch:2.6.0', command: [bash, {program}], env: {env}}}")])
     };
     for (program, category, model) in [
-        ("/scripts/train.sh", Category::Training, "base acme/quill-7b"),
-        ("/scripts/finetune.sh", Category::FineTuning, "base acme/quill-7b"),
-        ("/scripts/run.sh", Category::Training, "base acme/quill-7b"),
+        ("/scripts/train.sh", "training", "base acme/quill-7b"),
+        ("/scripts/finetune.sh", "fine-tuning", "base acme/quill-7b"),
+        ("/scripts/run.sh", "training", "base acme/quill-7b"),
     ] {
         let found = of(program);
-        assert_eq!((names(&found), found.categories.clone()), (vec![model.to_owned()], BTreeSet::from([category])), "{program}");
+        assert_eq!((names(&found), categories(&found)), (vec![model.to_owned()], vec![category]), "{program}");
         assert_eq!(runtimes(&found), ["pytorch"], "{program}");
     }
 }
@@ -72,7 +71,7 @@ fn what_is_made_is_no_model_in_use() {
         "{name: a, image: 'acme/sft:1', env: [{name: HF_TOKEN, value: x}, {name: BASE_MODEL, value: org/m}, {name: NEW_MODEL, value: org/new}, {name: OUTPUT_MODEL_PATH, value: /out/m}]}",
     ]);
     assert_eq!(names(&found), ["base org/m"]);
-    assert_eq!(found.categories, BTreeSet::from([Category::FineTuning]));
+    assert_eq!(categories(&found), ["fine-tuning"]);
 }
 
 #[test]
@@ -86,7 +85,7 @@ fn a_client_calls_the_model_that_it_names() {
         "{name: a, image: 'python:3', command: [python3, calibrate.py], env: [{name: VLLM_ENDPOINT, value: x}, {name: MODEL_NAME, value: '${MODEL_NAME}'}]}",
     ]);
     assert_eq!(unresolved(&found), [format!("model template {BASE}/env/1/value ")]);
-    assert_eq!(found.categories, BTreeSet::from([Category::Benchmark]));
+    assert_eq!(categories(&found), ["benchmark"]);
 }
 
 #[test]
@@ -95,7 +94,7 @@ fn the_model_of_a_hosted_service_grades_an_evaluation() {
         "{name: a, image: 'acme/mt-eval:1', env: [{name: MODEL_NAME, value: org/m}, {name: JUDGE_URL, value: 'https://x.openai.azure.com'}, {name: AZURE_OPENAI_DEPLOYMENT, value: gpt-9}]}",
     ]);
     assert_eq!(names(&found), ["judge gpt-9", "target org/m"]);
-    assert_eq!(found.categories, BTreeSet::from([Category::Evaluation]));
+    assert_eq!(categories(&found), ["evaluation"]);
 }
 
 #[test]
@@ -135,9 +134,9 @@ fn a_directory_that_says_nothing_is_no_model() {
 #[test]
 fn words_begin_at_signs_and_at_capitals() {
     let words = |text: &str| {
-        let mut out = std::collections::HashSet::new();
-        super::split_words(text, &mut out);
-        out.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
+        let mut out = super::Words::new();
+        super::signs::add_words(&mut out, text, &Locator::default(), Source::Derived);
+        out.into_keys().collect::<Vec<_>>().join(" ")
     };
     assert_eq!(words("Gemma3LLMTrain.py"), "gemma llm py train");
     assert_eq!(words("my_app-v2/x"), "app my");
@@ -158,5 +157,50 @@ fn one_common_word_says_nothing_and_two_of_them_do() {
     assert!(!pod(&["{name: a, image: 'acme/train-timetable:1'}"]).is_ai());
     assert!(!pod(&["{name: a, image: 'acme/model-shop:1'}"]).is_ai());
     let found = pod(&["{name: a, image: 'acme/churn-ml:1', command: [python, -m, churn.train]}"]);
-    assert_eq!(found.categories, BTreeSet::from([Category::Training]));
+    assert_eq!(categories(&found), ["training"]);
+}
+
+#[test]
+fn what_made_a_workload_one_of_ai_stands_beside_its_category() {
+    let said = |container: &str| {
+        let found = pod(&[container]);
+        let pieces = found.categories.iter().flat_map(|(category, evidence)| evidence.iter().map(move |piece| (category, piece)));
+        let line = |(category, piece): (&Category, &aibom_facts::inventory::Evidence)| {
+            let place = piece.at.pointer.as_str().strip_prefix(BASE).unwrap_or(piece.at.pointer.as_str());
+            assert_eq!(piece.value, category.as_str());
+            format!("{} {} {} {place}", category.as_str(), piece.source.as_str(), piece.by)
+        };
+        pieces.map(line).collect::<Vec<_>>()
+    };
+    // The word that tells the category, then what tells that it is one of AI.
+    assert_eq!(
+        said("{name: a, image: 'acme/llm-gateway:1'}"),
+        ["gateway image_pattern gateway /image", "gateway image_pattern llm /image"]
+    );
+    assert_eq!(
+        said("{name: a, image: 'acme/app:1', command: [python, serve_llm.py]}"),
+        ["inference container_arg serve /command/1", "inference container_arg llm /command/1"]
+    );
+    assert_eq!(
+        said("{name: a, image: 'acme/app:1', env: [{name: HF_HOME, value: /x}, {name: LLM_CACHE, value: /y}]}"),
+        ["inference env_var_name_present HF_HOME /env/0/value", "inference env_var_name_present LLM_CACHE /env/1/value"]
+    );
+    assert_eq!(
+        said("{name: a, image: 'acme/app:1', env: [{name: MODEL_ID, value: org/m}], resources: {limits: {nvidia.com/gpu: 1}}}"),
+        [
+            "inference resource_request nvidia.com/gpu /resources/limits/nvidia.com~1gpu",
+            "inference env_var_convention MODEL_ID /env/0/value"
+        ]
+    );
+    assert_eq!(
+        said("{name: a, image: 'acme/app:1', command: [sh, -c, 'pip install -q transformers==4 && python app.py']}"),
+        ["inference shell_script transformers==4 /command/2"]
+    );
+    // A program that is known says it by its own words, an image by its pattern, a client by what it calls.
+    assert_eq!(said("{name: a, image: 'acme/app:1', command: [vllm, serve, org/m]}"), ["inference container_arg vllm /command/0"]);
+    assert_eq!(said("{name: a, image: 'ollama/ollama:0.6'}"), ["inference image_pattern ollama /image"]);
+    assert_eq!(
+        said("{name: a, image: 'acme/app:1', env: [{name: OPENAI_API_KEY, valueFrom: {secretKeyRef: {name: s, key: k}}}]}"),
+        ["gateway env_var_name_present OPENAI_API_KEY /env/0/valueFrom/secretKeyRef"]
+    );
 }

@@ -104,13 +104,14 @@ fn an_image_whose_command_starts_another_engine_says_so() {
 
 #[test]
 fn signs_without_a_program_that_is_known_are_weak() {
-    let server = "{name: a, image: 'example.com/acme/app:1', command: [/app/run, --model, acme/talker], env: [{name: MODEL_NAME, value: acme/talker}]}";
+    let server = "{name: a, image: 'example.com/acme/app:1', command: [/app/run, --model, acme/talker, -m, acme/other], env: [{name: MODEL_NAME, value: acme/talker}]}";
     assert_says(server, "runtime /app/run  program-unknown");
-    assert_says(server, "model acme/talker --model option-unread");
+    assert_says(server, "model acme/talker --model uncorroborated");
+    assert_says(server, "model acme/other -m option-unread");
     assert_says(server, "model acme/talker MODEL_NAME uncorroborated");
     assert_says(
-        "{name: a, image: 'example.com/acme/app:1', env: [{name: SAGEMAKER_MODEL_REPO, value: /opt/talker}]}",
-        "model /opt/talker SAGEMAKER_MODEL_REPO variable-unread",
+        "{name: a, image: 'example.com/acme/app:1', env: [{name: M_LOAD_PARAMETERS_PATH, value: /opt/talker}]}",
+        "model /opt/talker M_LOAD_PARAMETERS_PATH variable-unread",
     );
 }
 
@@ -212,4 +213,18 @@ fn what_follows_an_option_that_no_shell_has_is_no_script() {
     for command in ["[bash, --login, -euxo, pipefail, -c, heron-go]", "[sh, -ec, heron-go]", "[bash, +e, --norc, -lc, heron-go]"] {
         assert_says(&format!("{{name: a, image: 'x/y', command: {command}}}"), "runtime heron-go  program-unknown");
     }
+}
+
+#[test]
+fn a_name_that_people_use_for_models_and_that_nothing_corroborates_is_told() {
+    assert_says(
+        "{name: a, image: 'acme/app:1', env: [{name: RERANKER_MODEL, value: acme/sorter}]}",
+        "model acme/sorter RERANKER_MODEL uncorroborated",
+    );
+    assert_says(
+        "{name: a, image: 'acme/app:1', command: [app, --detector-model, acme/eye]}",
+        "model acme/eye --detector-model uncorroborated",
+    );
+    let lines = dropped("{name: a, image: 'acme/app:1', command: [python3, -m, app.main, --port, '80']}");
+    assert!(!lines.iter().any(|line| line.contains("app.main")), "a module is no model: {lines:?}");
 }

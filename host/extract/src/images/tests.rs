@@ -80,7 +80,7 @@ fn images_are_recognised_by_their_canonical_repository() {
         ("nginx:1.27", "unknown"),
         ("ghcr.io/x/vllm-router:1", "plumbing"),
         ("ollama/ollama:0.9.0-rocm", "ollama official"),
-        ("registry.corp/ollama:0.9.0", "unknown"),
+        ("registry.corp/ollama:0.9.0", "ollama name"),
         ("nvcr.io/nvidia/ai-dynamo/dynamo-frontend:1.2.0", "routers official"),
         ("aibrix-public-release-cn-beijing.cr.volces.com/aibrix/ai-dynamo-vllm-runtime:1.2.0", "dynamo+vllm official"),
     ];

@@ -358,8 +358,13 @@ fn empty(reference: ModelReference, role: Role) -> Model {
 
 /// Adds what a claim says to its model.
 fn fill(model: &mut Model, claim: &ModelClaim) {
-    // What runs a model says more about its role than what calls it.
-    if model.role == Role::Target && claim.role != Role::Target {
+    // What runs a model says more about its role than what calls it, and either more than what only takes its tokenizer.
+    let weaker = |role: Role| match role {
+        Role::Tokenizer => 2,
+        Role::Target => 1,
+        _ => 0,
+    };
+    if weaker(claim.role) < weaker(model.role) {
         model.role = claim.role;
     }
     model.finding.evidence.extend(claim.evidence.iter().cloned());

@@ -1,7 +1,7 @@
 //! What a container is found to say.
 
 use aibom_facts::inventory::{Category, Evidence, Role, Unresolved};
-use aibom_facts::model::ParsedModel;
+use aibom_facts::model::{ModelReference, ParsedModel};
 
 use crate::apis::Calls;
 use crate::rules::Does;
@@ -61,7 +61,7 @@ pub(crate) struct Reading {
     pub(crate) datasets: Vec<DatasetClaim>,
     /// Facts about the run itself: its method, where its output goes.
     pub(crate) run: Vec<(String, String)>,
-    pub(crate) categories: Vec<Category>,
+    pub(crate) categories: Vec<(Category, Evidence)>,
     pub(crate) does: Option<Does>,
     /// Role of the main model of what runs.
     pub(crate) role: Role,
@@ -69,11 +69,47 @@ pub(crate) struct Reading {
     /// Runtimes that the report declares and that run here.
     pub(crate) declared: Vec<usize>,
     /// The image is known AI software, whatever runs in it.
-    pub(crate) ai_image: Option<Category>,
+    pub(crate) ai_image: Option<(Category, Evidence)>,
     /// Services that it calls, and models of them.
     pub(crate) calls: Calls,
     /// Where an engine without a model would be reported, and why.
     pub(crate) silent: Option<Unresolved>,
+}
+
+impl Reading {
+    /// What measures a server is told the name that the server has given the model, and the repository or directory of its tokenizer: that
+    /// of the model.
+    pub(crate) fn join_tokenizer(&mut self) {
+        let place = |claim: &ModelClaim| matches!(claim.parsed.reference, ModelReference::Hub { .. } | ModelReference::Path(_));
+        let Some(at) = self.models.iter().position(|claim| claim.role == Role::Tokenizer && place(claim)) else { return };
+        let id = self.models[at].parsed.reference.id();
+        let last = id.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let served = |claim: &ModelClaim| match &claim.parsed.reference {
+            ModelReference::Name(name) if claim.role == Role::Target && is_alike(name, last) => Some(name.clone()),
+            _ => None,
+        };
+        let Some((asked, name)) = self.models.iter().enumerate().find_map(|(index, claim)| Some((index, served(claim)?))) else { return };
+        let mut whole = self.models[at].clone();
+        let asked = &self.models[asked];
+        whole.evidence.extend(asked.evidence.iter().cloned());
+        whole.conflicts.extend(asked.conflicts.iter().cloned());
+        whole.served.extend(asked.served.iter().cloned().chain([name.clone()]));
+        whole.parameters.extend(asked.parameters.iter().cloned());
+        whole.role = Role::Target;
+        self.models[at] = whole;
+        self.models
+            .retain(|claim| claim.role != Role::Target || !matches!(&claim.parsed.reference, ModelReference::Name(own) if *own == name));
+    }
+}
+
+/// Whether one name holds the other, but for signs, capitals and the vendor `Meta` in front.
+fn is_alike(name: &str, other: &str) -> bool {
+    let plain = |text: &str| {
+        let text: String = text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+        text.strip_prefix("meta").map_or(text.clone(), str::to_owned)
+    };
+    let (name, other) = (plain(name), plain(other));
+    name.len() >= 4 && other.len() >= 4 && (name.contains(&other) || other.contains(&name))
 }
 
 /// A claim that says no more than which model it is.

@@ -1,6 +1,6 @@
 //! What an image says about its container.
 
-use aibom_facts::inventory::{Role, Source};
+use aibom_facts::inventory::{Evidence, Role, Source};
 use aibom_facts::model::{ModelReference, ParsedModel};
 
 use super::{Program, Reader, Reading, RuntimeClaim, Work, category_of, claim};
@@ -31,7 +31,7 @@ impl Reader<'_> {
         let does = out.does.unwrap_or_default();
         let category = category_of(does, rule);
         if !matches!(does, Does::Run | Does::Fetch | Does::Measure | Does::Route | Does::Simulate) {
-            out.categories.extend(category.filter(|_| !hinted));
+            out.categories.extend(category.filter(|_| !hinted).map(|category| (category, self.by_image(rule, images))));
             return;
         }
         let role = if infrastructure || matches!(does, Does::Measure | Does::Route) { Role::Target } else { rule.role };
@@ -43,13 +43,26 @@ impl Reader<'_> {
         let script = tokens.iter().any(|token| token.as_str().contains('\n'));
         let parsed = if script || !program.any { Parsed::default() } else { options::parse(&tokens, &tables, &[]) };
         if !hinted || parsed.hits.iter().any(Hit::is_model) {
-            self.facts(&tables, &parsed, None, Work { role, does, category }, out);
+            let ground = self.by_image(rule, images);
+            self.facts(&tables, &parsed, None, Work { role, does, category, ground }, out);
         } else {
             out.does = None;
             for found in images {
                 self.note_image(&self.rules.runtimes[found.runtime].name, &found.pattern, Reason::ImageWeak);
             }
         }
+    }
+
+    /// The image, with the pattern by which it is that of a program.
+    pub(super) fn by_image(&self, rule: &Runtime, images: &[ImageMatch]) -> Evidence {
+        let known = images.iter().find(|found| self.rules.runtimes[found.runtime].name == rule.name);
+        let written = self.container.image.as_ref();
+        let at = written.map_or(&self.container.at, |image| &image.at);
+        let (source, by) = match known {
+            Some(found) => (Source::ImagePattern, found.pattern.as_str()),
+            None => (Source::CrdField, rule.name.as_str()),
+        };
+        self.evidence(at, source, "", by)
     }
 
     /// Runtimes by the image, where what runs does not contradict it; and the version by its tag.

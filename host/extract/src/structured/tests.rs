@@ -43,7 +43,7 @@ fn plumbing_that_repeats_a_workers_model_adds_places_and_no_model() {
     ];
     assert_eq!(model.finding.evidence.iter().map(|evidence| evidence.at.pointer.as_str()).collect::<Vec<_>>(), want);
     assert_eq!(runtimes(&found), ["dynamo", "vllm"]);
-    assert_eq!(found.categories, BTreeSet::from([Category::Inference]));
+    assert_eq!(categories(&found), ["inference"]);
     let vllm: Vec<_> = found.runtimes[1].finding.evidence.iter().map(|evidence| evidence.source).collect();
     assert_eq!(vllm, [Source::CrdField, Source::ContainerArg]);
 }

@@ -206,3 +206,98 @@ fn a_download_tells_which_model_is_served_under_a_name_of_its_own() {
         "from /models/Heron-35B-Q2.gguf",
     ]);
 }
+
+// What other projects' manifests showed.
+
+#[test]
+fn words_of_ai_are_known_in_the_names_of_images() {
+    for image in ["acme/heron-ai-memory:3", "machine-learning-herons:1", "acme/kagent-bot:1", "acme/whisper-api", "acme/copilot-api:2"] {
+        assert!(container(&format!("{{image: '{image}'}}")).inventory.is_ai(), "{image}");
+    }
+    for image in ["acme/ai-frontend", "acme/machine-shop", "acme/whisper-quiet-fans", "acme/copilot-cli:1", "acme/air:2"] {
+        container(&format!("{{image: '{image}'}}")).gives(&[]);
+    }
+    // A placeholder around the name leaves the name.
+    let read = container("{name: bird, image: 'registry.example/{USER}/mistral:{tag}'}");
+    assert!(read.inventory.is_ai());
+    for (image, category) in
+        [("acme/guidellm:0.3", "benchmark"), ("nousresearch/hermes-agent:v1", "agent"), ("acme/anythingllm-workbench:1", "agent")]
+    {
+        let read = container(&format!("{{image: '{image}'}}"));
+        assert_eq!(read.inventory.categories.keys().map(|category| category.as_str()).collect::<Vec<_>>(), [category], "{image}");
+    }
+    container("{image: 'registry.example/llm/ollama:v1'}").gives(&["inference", "ollama", "unresolved model runtime-default"]);
+}
+
+#[test]
+fn a_client_of_several_models_loads_those_that_lie_in_its_own_volume_or_are_repositories() {
+    let env = "[{name: LLM_API_URL, value: 'http://vllm:8000/v1'}, {name: CHAT_MODEL, value: acme/heron-72b},
+        {name: WHISPER_MODEL_PATH, value: /models/heron-listen}]";
+    container(&format!("{{image: '{IMAGE}', env: {env}, volumeMounts: [{{name: m, mountPath: /models}}]}}")).gives(&[
+        "inference",
+        "main /models/heron-listen",
+        "target acme/heron-72b",
+    ]);
+    let client = |model: &str| told(IMAGE, &[("EMBEDDING_OLLAMA_BASE_URL", "http://ollama:11434"), ("EMBEDDING_DEFAULT_MODEL", model)]);
+    client("heron-embed").gives(&["gateway", "target heron-embed"]);
+    client("acme/heron-embed").gives(&["inference", "embedding acme/heron-embed"]);
+}
+
+#[test]
+fn a_name_beside_a_checkpoint_is_what_it_is_served_as() {
+    let image = "us-docker.pkg.dev/cloud-tpu-images/inference/jetstream-pytorch-server:v0.2.3";
+    container(&format!("{{image: '{image}', args: [--model_name=heron-2, --checkpoint_path=/models/heron/model.safetensors]}}")).gives(&[
+        "inference",
+        "jetstream",
+        "main /models/heron/model.safetensors as heron-2",
+    ]);
+    container(&format!("{{image: '{image}', args: [--model_name=heron-2]}}")).gives(&["inference", "jetstream", "main heron-2"]);
+}
+
+#[test]
+fn an_image_says_nothing_about_a_command_that_has_nothing_to_do_with_it() {
+    container("{image: 'acme/ai-orchestrator:1', command: [alembic, upgrade, head]}").gives(&[]);
+    assert!(container("{image: 'acme/ai-orchestrator:1', command: [/start.sh]}").inventory.is_ai());
+    for image in ["face-recognition", "acme/object-detection:2", "acme/speech-synthesis"] {
+        assert!(container(&format!("{{image: '{image}'}}")).inventory.is_ai(), "{image}");
+    }
+    for image in ["acme/face-cream-shop", "acme/object-store:2", "acme/image-proxy", "acme/detection:1"] {
+        container(&format!("{{image: '{image}'}}")).gives(&[]);
+    }
+}
+
+#[test]
+fn the_tokenizer_that_a_benchmark_takes_names_the_model_that_it_measures() {
+    let bench = |model: &str, tokenizer: &str| {
+        container(&format!("{{image: 'acme/llm-benchmark:1', args: [--model={model}, --tokenizer={tokenizer}]}}"))
+    };
+    bench("heron-3.1-8b-fp8-l4", "acme/Meta-Heron-3.1-8B-FP8")
+        .gives(&["benchmark", "target acme/Meta-Heron-3.1-8B-FP8 as heron-3.1-8b-fp8-l4"]);
+    bench("heron3.6-27b", "/models/Heron3.6-27B-AWQ").gives(&["benchmark", "target /models/Heron3.6-27B-AWQ as heron3.6-27b"]);
+    bench("heron-small", "acme/finch-tokenizer").gives(&["benchmark", "target heron-small", "tokenizer acme/finch-tokenizer"]);
+}
+
+#[test]
+fn what_code_loads_and_takes_a_tokenizer_of_is_no_tokenizer() {
+    script(
+        "python3 - <<'E'\nfrom transformers import AutoModelForCausalLM, AutoTokenizer\nt = AutoTokenizer.from_pretrained('acme/heron')\n\
+         m = AutoModelForCausalLM.from_pretrained('acme/heron')\nE",
+    )
+    .gives(&["data-preparation", "main acme/heron"]);
+    container(
+        "{image: 'acme/heron-worker:1', command: [python, -c], args: [\"from diffusers import AutoPipelineForText2Image, AutoencoderTiny\\np = \
+         AutoPipelineForText2Image.from_pretrained('acme/heron-lcm')\\nv = AutoencoderTiny.from_pretrained('acme/tiny')\"]}",
+    )
+    .gives(&["data-preparation", "main acme/heron-lcm", "main acme/tiny"]);
+}
+
+#[test]
+fn a_path_of_a_model_beside_a_place_for_the_output_is_what_a_training_begins_with() {
+    script("torchrun sft.py --model_path=/data/heron/last --output_dir=/data/out").gives(&[
+        "base /data/heron/last",
+        "fine-tuning",
+        "pytorch",
+    ]);
+    script("torchrun sft.py --model_path=/data/heron/last").gives(&["fine-tuning", "pytorch"]);
+    container("{image: 'acme/x:1', command: [simpletuner, train]}").gives(&["fine-tuning", "simpletuner", "unresolved model config-file"]);
+}

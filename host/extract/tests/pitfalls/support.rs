@@ -121,7 +121,7 @@ pub(crate) fn with(rules: &Rules, yaml: &str) -> Read {
 }
 
 fn found(inventory: &Inventory) -> Vec<String> {
-    let mut out: Vec<String> = inventory.categories.iter().map(|category| category.as_str().to_owned()).collect();
+    let mut out: Vec<String> = inventory.categories.keys().map(|category| category.as_str().to_owned()).collect();
     out.extend(inventory.runtimes.iter().map(|runtime| runtime.finding.key.name.clone()));
     for model in &inventory.models {
         let mut line = format!("{} {}", model.role.as_str(), model.reference.id());

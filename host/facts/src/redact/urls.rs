@@ -197,7 +197,8 @@ fn query(text: &str, found: &mut Vec<Secret>) {
             in_query = false;
         }
         in_query |= byte == b'?';
-        if !matches!(byte, b'?' | b'&') {
+        // A token of OAuth's implicit flow stands in the fragment.
+        if !matches!(byte, b'?' | b'&' | b'#') {
             continue;
         }
         let length = bytes[at..].iter().position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))).unwrap_or(0);
@@ -222,8 +223,8 @@ fn is_placeholder(value: &str) -> bool {
     value.starts_with('$') || value.starts_with("[REDACTED:")
 }
 
-/// A URI as an identity: without userinfo, without credentials in the query, and without the whole query if that was signed, for then
-/// the rest of it is different each time.
+/// A URI as an identity: without userinfo, without credentials in the query or the fragment, and without both if the query was signed,
+/// for then the rest of it is different each time.
 pub fn strip_uri(uri: &str) -> Cow<'_, str> {
     let mut spans = Vec::new();
     if uri.contains("://") {
@@ -234,21 +235,18 @@ pub fn strip_uri(uri: &str) -> Cow<'_, str> {
         Some(secret) => Cow::Owned(format!("{}{}", &uri[..secret.start], &uri[secret.end + 1..])),
         None => Cow::Borrowed(uri),
     };
-    let Some((head, query)) = without_user.split_once('?') else { return without_user };
-    let (query, fragment) = match query.split_once('#') {
-        Some((query, fragment)) => (query, Some(fragment)),
-        None => (query, None),
-    };
+    let (address, fragment) = without_user.split_once('#').map_or((&*without_user, None), |(address, rest)| (address, Some(rest)));
+    let (head, query) = address.split_once('?').map_or((address, None), |(head, query)| (head, Some(query)));
     let name = |parameter: &str| parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
-    let signed = query.split('&').any(|parameter| SIGNATURES.contains(&name(parameter).as_str()));
-    let kept: Vec<&str> = query
-        .split('&')
-        .filter(|parameter| {
-            let name = name(parameter);
-            !signed && !CREDENTIALS.contains(&name.as_str()) && !CREDENTIALS_AFTER_QUESTION_MARK.contains(&name.as_str())
-        })
-        .collect();
-    if kept.len() == query.split('&').count() {
+    let parameters: Vec<&str> = query.into_iter().flat_map(|query| query.split('&')).collect();
+    let signed = parameters.iter().any(|parameter| SIGNATURES.contains(&name(parameter).as_str()));
+    let is_credential = |parameter: &&str| {
+        let name = name(parameter);
+        CREDENTIALS.contains(&name.as_str()) || CREDENTIALS_AFTER_QUESTION_MARK.contains(&name.as_str())
+    };
+    let kept: Vec<&str> = parameters.iter().copied().filter(|parameter| !signed && !is_credential(parameter)).collect();
+    let told = fragment.is_some_and(|fragment| fragment.split('&').any(|parameter| parameter.contains('=') && is_credential(&parameter)));
+    if kept.len() == parameters.len() && !told {
         return without_user;
     }
     let mut out = head.to_owned();
@@ -256,7 +254,7 @@ pub fn strip_uri(uri: &str) -> Cow<'_, str> {
         out.push('?');
         out.push_str(&kept.join("&"));
     }
-    if let Some(fragment) = fragment {
+    if let Some(fragment) = fragment.filter(|_| !signed && !told) {
         out.push('#');
         out.push_str(fragment);
     }

@@ -78,7 +78,7 @@ fn what_both_say_has_evidence_of_both_and_what_only_the_part_says_is_marked() {
     let mut child = inventory("Deployment", "plum-worker");
     child.models.push(model(hub("acme", "quill-7b"), "/spec/template/args/1"));
     child.models.push(model(hub("acme", "draft-1b"), "/spec/template/args/3"));
-    child.categories.insert(Category::Inference);
+    child.categories.insert(Category::Inference, Vec::new());
     absorb(&mut whole, vec![part(child)]);
     let [both, only] = &whole.models[..] else { panic!("two models") };
     let places: Vec<(u32, &str)> = both.finding.evidence.iter().map(|known| (known.at.object, known.at.pointer.as_str())).collect();

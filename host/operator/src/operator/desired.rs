@@ -210,7 +210,7 @@ fn summary(key: &Key, workload: &Workload, inventory: &Inventory) -> Summary {
             kind: key.kind.kind.clone(),
             name: key.name.to_string(),
             namespace: key.namespace.to_string(),
-            category: inventory.categories.first().map(|category| category.as_str().to_owned()),
+            category: inventory.categories.keys().next().map(|category| category.as_str().to_owned()),
         },
         runtime: inventory.runtimes.iter().find(|runtime| !runtime.framework).or(inventory.runtimes.first()).map(|runtime| {
             RuntimeSummary {
@@ -323,7 +323,7 @@ mod tests {
             uid: Some("u".to_owned()),
         };
         let mut inventory = Inventory::new(vec![object], Origin::Cluster);
-        inventory.categories.insert(Category::Inference);
+        inventory.categories.insert(Category::Inference, Vec::new());
         inventory.generation = Some(generation);
         inventory
     }
@@ -364,7 +364,7 @@ mod tests {
         let first = made("1.0.0", &inventory(1), None, "2026-01-01T00:00:00Z");
         let (_, _, known) = look_through(&stored(&first)).unwrap();
         let mut more = inventory(1);
-        more.categories.insert(Category::Agent);
+        more.categories.insert(Category::Agent, Vec::new());
         let next = made("1.0.0", &more, known.document.as_ref(), "2026-02-02T00:00:00Z");
         assert_ne!(known.status, Some(next.status_hash));
         assert_eq!((next.document.version, &*next.document.timestamp), (2, "2026-02-02T00:00:00Z"));

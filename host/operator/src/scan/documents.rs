@@ -28,6 +28,8 @@ pub struct Document {
     pub span: Range<usize>,
     /// What it holds.
     pub content: Result<Content, Malformed>,
+    /// A key that is given twice in what was read none the less; the last one counts.
+    pub doubled: Option<Malformed>,
 }
 
 /// What a document holds.
@@ -116,20 +118,28 @@ fn budget() -> Option<serde_saphyr::Budget> {
 }
 
 /// The objects of one document.
-fn objects(tree: Tree) -> Content {
+fn objects(tree: Tree) -> Result<Content, Malformed> {
     let root = tree.root();
     if tree.is_null(root) {
-        return Content::Empty;
+        return Ok(Content::Empty);
     }
     let tree = Arc::new(tree);
     let mut found = Found::default();
     if tree.kind(root) == Kind::Array {
         found.unfold(&tree, root, None, 0);
-        return if found.objects.is_empty() { Content::Other } else { found.content() };
+        return Ok(if found.objects.is_empty() { Content::Other } else { found.content() });
     }
-    let Some(reference) = ObjectRef::of_node(&tree, root) else { return Content::Other };
+    let Some(reference) = ObjectRef::of_node(&tree, root) else { return Ok(Content::Other) };
+    let items = tree.get(root, "items").filter(|_| reference.api_version() == "v1" && reference.kind == "List");
+    if items.is_some_and(|items| !matches!(tree.kind(items), Kind::Array | Kind::Null)) {
+        return Err(Malformed {
+            line: None,
+            column: None,
+            reason: "`items` of the List is no list, so its objects are not read".to_owned(),
+        });
+    }
     found.add(&tree, root, reference, None, 0);
-    found.content()
+    Ok(found.content())
 }
 
 /// Lists in lists in lists: nobody writes them, and each level costs a stack frame.

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use aibom_facts::inventory::{Evidence, Finding as Fact, Inventory};
+use aibom_facts::inventory::{Category, Confidence, Evidence, Finding as Fact, Inventory};
 use aibom_facts::object::Locator;
 use aibom_facts::redact::{Redactor, TEXT_LIMIT, truncate};
 use serde::Serialize;
@@ -199,7 +199,16 @@ impl Told {
 
     fn add(&mut self, Explained { inventory, explanation }: &Explained, finding: &Finding) {
         let places = Places { finding, inventory };
-        self.categories = inventory.categories.iter().map(|category| category.as_str()).collect();
+        self.categories = inventory.categories.keys().map(|category| category.as_str()).collect();
+        let category = |(category, evidence): (&Category, &Vec<Evidence>)| ToldFact {
+            class: "category",
+            name: category.as_str().to_owned(),
+            role: None,
+            version: None,
+            confidence: evidence.iter().map(|piece| piece.source.confidence()).max().unwrap_or(Confidence::Unresolved).as_str(),
+            evidence: evidence.iter().map(|evidence| piece(evidence, &places)).collect(),
+        };
+        self.facts.extend(inventory.categories.iter().map(category));
         let fact = |fact: &Fact, role, version: Option<&String>| ToldFact {
             class: fact.key.class.as_str(),
             name: clean(&fact.key.name),

@@ -146,6 +146,8 @@ struct Deferred {
 enum Part<T> {
     Finding(Class, T),
     Fault(Fault),
+    /// A fault of a document that is read none the less.
+    Warning(Fault),
     Deferred(Box<Deferred>),
     Held(Box<Held>),
     /// An object that nobody reads, and that others may belong to.
@@ -243,6 +245,8 @@ pub trait Sink<T> {
     fn finding(&mut self, shown: T) -> anyhow::Result<()>;
     /// One input or document that cannot be read.
     fn fault(&mut self, fault: &Fault);
+    /// A fault of a document that is read none the less.
+    fn warning(&mut self, fault: &Fault);
     /// An input is done.
     fn progress(&mut self, done: usize, name: &str);
 }
@@ -304,6 +308,7 @@ pub fn run<P: Present>(pipeline: &Pipeline<'_>, plan: &Plan<'_>, presenter: &P, 
                     totals.faults += 1;
                     sink.fault(&fault);
                 }
+                Part::Warning(fault) => sink.warning(&fault),
                 Part::Deferred(object) => deferred.push(*object),
                 Part::Held(held) => families.add(*held),
                 Part::Member(lineage) => families.add_member(*lineage),
@@ -422,6 +427,11 @@ fn read_input<P: Present>(
     let mut counted = documents::Counter::default();
     for document in documents::read(&text) {
         let before = counted.before(&text, document.span.start);
+        if let Some(doubled) = &document.doubled
+            && !give(Part::Warning(Fault::document(input.name(), document.index, doubled)))
+        {
+            return;
+        }
         let taken = match &document.content {
             Ok(Content::Empty) => true,
             Ok(Content::Other) => give(Part::Other(1)),

@@ -310,6 +310,11 @@ impl<W: Write> Sink<Shown> for Writer<W> {
         self.say(&truncate(&printable(&format!("error: {fault}")), 2 * TEXT_LIMIT));
     }
 
+    fn warning(&mut self, fault: &Fault) {
+        let told = truncate(&printable(&fault.to_string()), 2 * TEXT_LIMIT).into_owned();
+        self.say(&format!("warning: {told}; the last one is read, as kubectl does"));
+    }
+
     fn progress(&mut self, done: usize, name: &str) {
         self.bar.set_position(done as u64);
         self.bar.set_message(printable(name));
@@ -349,7 +354,7 @@ fn row(object: &ObjectRef, inventory: &Inventory, file: &str) -> Row {
         object.namespace.clone().unwrap_or_else(|| "-".to_owned()),
         object.kind.clone(),
         object.name.clone(),
-        join(inventory.categories.iter().map(|category| category.as_str().to_owned()).collect()),
+        join(inventory.categories.keys().map(|category| category.as_str().to_owned()).collect()),
         join(inventory.runtimes.iter().map(|runtime| runtime.finding.key.name.clone()).collect()),
         join(models.chain(unknown).collect()),
         inventory.confidence().as_str().to_owned(),

@@ -71,8 +71,9 @@ pub fn collect(paths: &[PathBuf]) -> (Vec<Source>, Vec<SourceError>) {
     }
     // What several paths lead to is read once.
     let mut seen = HashSet::new();
+    let mut piped = false;
     sources.retain(|source| match source {
-        Source::Stdin => true,
+        Source::Stdin => !std::mem::replace(&mut piped, true),
         Source::File { path, .. } => fs::canonicalize(path).map_or(true, |real| seen.insert(real)),
     });
     (sources, errors)
@@ -196,6 +197,8 @@ mod tests {
         let below = |name: &str| folder.path().join(name).display().to_string();
         assert_eq!(sources.iter().map(Source::name).collect::<Vec<_>>(), [below("b/c/a.yml"), below("b/x.json"), below("z.yaml")]);
         assert!(errors.is_empty());
+        let (sources, _) = collect(&["-".into(), folder.path().join("z.yaml"), "-".into()]);
+        assert_eq!(sources.iter().map(Source::name).collect::<Vec<_>>(), ["stdin", &below("z.yaml")]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use aibom_facts::tree::Tree;
+use serde_saphyr::DuplicateKeyPolicy;
 
 use super::{Content, Document, Malformed, careful_options, objects, options};
 
@@ -39,7 +40,7 @@ impl<'a> Documents<'a> {
 
     fn document(&mut self, span: Range<usize>, content: Result<Content, Malformed>) -> Document {
         self.count += 1;
-        Document { index: self.count - 1, span, content }
+        Document { index: self.count - 1, span, content, doubled: None }
     }
 
     /// The next value of JSON, if any; what is none sets how the rest is read.
@@ -59,7 +60,7 @@ impl<'a> Documents<'a> {
             Ok(tree) => {
                 let end = from + values.byte_offset();
                 self.form = Form::Json(end);
-                return Some(self.document(from..end, Ok(objects(tree))));
+                return Some(self.document(from..end, objects(tree)));
             }
             Err(error) => error,
         };
@@ -93,11 +94,17 @@ impl Iterator for Documents<'_> {
                     let start = *start;
                     let chunk = chunks.next()?;
                     let mut content = chunk.parse();
+                    let mut doubled = None;
                     if let Err(malformed) = &mut content {
                         let before = self.lines.before(self.text, start) + chunk.line;
                         malformed.line = malformed.line.map(|line| line + before);
+                        if let Some(read) = chunk.parse_doubled(malformed) {
+                            doubled = content.err();
+                            content = read;
+                        }
                     }
-                    Some(self.document(start + chunk.span.start..start + chunk.span.end, content))
+                    let document = self.document(start + chunk.span.start..start + chunk.span.end, content);
+                    Some(Document { doubled, ..document })
                 }
             };
             if document.is_some() {
@@ -165,11 +172,15 @@ fn is_bare(text: &str) -> bool {
     text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#') || line.starts_with('%'))
 }
 
+/// Whether the fault is a key that is given twice, as the tree or as the library says it.
+fn is_doubled(reason: &str) -> bool {
+    reason.starts_with("duplicate") || reason.ends_with("given twice")
+}
+
 /// A reason without what it quotes, but for single characters and names of members. A password that starts with `*` or `!` is an alias
 /// or a tag to YAML, and what is quoted of it stands without the name that makes it a secret.
 fn without_values(reason: &str) -> String {
-    let is_name = reason.starts_with("duplicate") || reason.ends_with("given twice");
-    if !is_name
+    if !is_doubled(reason)
         && let Some(open) = reason.find(['`', '"'])
         && let Some(length) = reason[open + 1..].rfind(['`', '"', '\''])
         && length > "\\u{fffd}".len()
@@ -263,16 +274,33 @@ impl<'a> Iterator for Chunks<'a> {
 }
 
 impl Chunk<'_> {
+    /// A document whose only fault is a key that is given twice, read as kubectl reads it: the last one counts.
+    fn parse_doubled(&self, fault: &Malformed) -> Option<Result<Content, Malformed>> {
+        if !is_doubled(&fault.reason) {
+            return None;
+        }
+        let options = serde_saphyr::options! {
+            with_snippet: false,
+            budget: super::budget(),
+            emit_comments: false,
+            duplicate_keys: DuplicateKeyPolicy::LastWins,
+        };
+        // A map of names takes the last value; the tree takes each key once.
+        let value: serde_json::Value = serde_saphyr::from_str_with_options(&self.text, options).ok()?;
+        let tree = Tree::from_json(&serde_json::to_vec(&value).ok()?).ok()?;
+        Some(objects(tree))
+    }
+
     fn parse(&self) -> Result<Content, Malformed> {
         // Nothing but blanks and comments needs no parser.
         if self.text.lines().all(|line| line.trim().is_empty() || line.trim_start_matches(' ').starts_with('#')) {
             return Ok(Content::Empty);
         }
         if let Some(tree) = Tree::from_plain_yaml(&self.text) {
-            return Ok(objects(tree));
+            return objects(tree);
         }
         match serde_saphyr::from_str_with_options::<Tree>(&self.text, options(&self.text)) {
-            Ok(tree) => Ok(objects(tree)),
+            Ok(tree) => objects(tree),
             Err(error) => {
                 let known = |error: &serde_saphyr::Error| error.location().filter(|location| location.line() > 0);
                 let reason = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);

@@ -57,7 +57,7 @@ fn a_broken_document_names_its_line_and_the_others_are_read() {
 
 #[test]
 fn the_line_of_a_fault_counts_from_the_top_of_the_input() {
-    let text = "a: 1\n---\nb: 1\nb: 2\n";
+    let text = "a: 1\n---\nb: 1\nb: [\n";
     let documents = read(text);
     let malformed = documents[1].content.as_ref().unwrap_err();
     assert_eq!(malformed.line, Some(4), "{malformed:?}");
@@ -104,6 +104,30 @@ fn items_of_a_typed_list_have_the_kind_of_the_list() {
 fn lists_in_lists_are_unfolded() {
     let inner = r#"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"A","metadata":{"name":"a"}}]}"#;
     assert_eq!(kinds(&format!(r#"{{"apiVersion":"v1","kind":"List","items":[{inner},{inner}]}}"#)), ["a+a"]);
+}
+
+#[test]
+fn of_a_key_that_is_given_twice_the_last_counts_and_the_place_is_told() {
+    let text = "a: 1\n---\napiVersion: v1\nkind: A\nmetadata:\n  name: first\n  labels: {x: y}\n  name: second\n";
+    let document = read(text).remove(1);
+    let doubled = document.doubled.expect("a warning");
+    assert_eq!((doubled.line, doubled.reason.contains("`name`")), (Some(8), true), "{}", doubled.reason);
+    let Ok(Content::Objects { objects, .. }) = document.content else { panic!("no object") };
+    assert_eq!(objects[0].reference.name, "second");
+    // Another fault beside it is a fault.
+    let broken = read("apiVersion: v1\nkind: A\nkind: B\nmetadata: [\n").remove(0);
+    assert!(broken.content.is_err() && broken.doubled.is_none());
+}
+
+#[test]
+fn a_list_whose_items_are_a_map_is_a_fault() {
+    let Err(fault) = read("apiVersion: v1\nkind: List\nitems: {a: {apiVersion: v1, kind: A}}\n").remove(0).content else {
+        panic!("no fault")
+    };
+    assert!(fault.reason.contains("`items`"), "{}", fault.reason);
+    // Another kind of that name has items of its own.
+    assert_eq!(kinds("apiVersion: x.example/v1\nkind: List\nmetadata: {name: a}\nitems: {b: 1}\n"), ["a"]);
+    assert_eq!(kinds("apiVersion: v1\nkind: List\nitems:\n"), [""]);
 }
 
 #[test]
@@ -219,7 +243,8 @@ fn a_reason_names_members_and_quotes_no_values() {
         }
     }
     for text in ["{\"a\": 1}\n{\"member\": 1, \"member\": 2}", "---\nx: 1\n---\nmember: 1\nmember: 2\n"] {
-        let malformed = read(text).remove(1).content.unwrap_err();
+        let document = read(text).remove(1);
+        let malformed = document.doubled.or(document.content.err()).expect("a fault");
         assert!(malformed.reason.contains("member"), "{malformed:?}");
     }
 }
