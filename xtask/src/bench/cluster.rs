@@ -21,7 +21,9 @@ use crate::workspace::{Workspace, note, step};
     Examples:\n  cargo xtask bench cluster --quick                  five minutes: 1,001 Deployments, a minute of idling\n  \
     cargo xtask bench cluster --deployments 6001       another number, for example of your cluster\n  \
     cargo xtask bench cluster --deployments 10000 --pods  50,000 pods that belong to them, and 10,000 changes of status\n  \
-    cargo xtask bench cluster --binary old/k8s-aibom   the figures of another build")]
+    cargo xtask bench cluster --binary old/k8s-aibom   the figures of another build\n\n  \
+    What the image holds is smaller than what tests run:\n  \
+    cargo build --profile dist --bin k8s-aibom && cargo xtask bench cluster --binary target/dist/k8s-aibom")]
 pub(crate) struct ClusterArgs {
     /// Numbers of Deployments; each gets a control plane of its own, and the first one all steps [default: 1001,10000, with --quick 1001]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=50_000))]

@@ -115,9 +115,14 @@ pub(crate) fn restart(stage: &Stage, operator: Operator, budget: &Budget, args: 
     Ok((operator, figures))
 }
 
+/// Longer than the operator waits before it tells how many objects there are.
+const SETTLING: Duration = Duration::from_secs(65);
+
 /// Does nothing for some minutes.
 pub(crate) fn idle(stage: &Stage, operator: &Operator, minutes: u32) -> Result<Vec<Figure>> {
-    step(format!("Idle: {minutes} min"));
+    // What changed before is counted in the status of the configuration once a minute: that write belongs to the change.
+    step(format!("Idle: {minutes} min, after {} s for counts of what was before", SETTLING.as_secs()));
+    thread::sleep(SETTLING);
     let (mark, before, began) = (stage.plane.audit().mark(), operator.usage()?, Instant::now());
     for minute in 1..=minutes {
         thread::sleep(Duration::from_mins(1));
