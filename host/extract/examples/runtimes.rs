@@ -2,6 +2,8 @@
 
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
+use std::collections::HashSet;
+
 use aibom_extract::{Rules, Runtime};
 
 /// Most names in a cell.
@@ -29,5 +31,11 @@ fn row(runtime: &Runtime) -> String {
 }
 
 fn cell(names: impl Iterator<Item = String>) -> String {
-    names.take(NAMES).map(|name| format!("`{}`", name.replace('|', "\\|"))).collect::<Vec<_>>().join(", ")
+    let mut seen = HashSet::new();
+    names
+        .filter(|name| seen.insert(name.clone()))
+        .take(NAMES)
+        .map(|name| format!("`{}`", name.replace('|', "\\|")))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -95,7 +95,7 @@ impl Reader<'_> {
         let asked: Vec<&str> = out.calls.models.iter().map(|asked| asked.variable.name.as_str()).collect();
         let mut signs = self.signs(words, lines, &asked);
         let spoken = self.spoken(lines);
-        signs.proven(installs.cloned());
+        signs.proofs.extend(installs.cloned());
         self.names(words, &spoken, lines, images, &mut signs);
         let library = images.iter().any(|found| found.strength > Strength::Weak);
         let mut hits: Vec<_> = lines.iter().flat_map(|line| options::parse(&line.tokens, &[&self.rules.unknown], &[]).hits).collect();
@@ -103,7 +103,7 @@ impl Reader<'_> {
         hits.retain(|hit| !is_size(hit));
         let named = hits.iter().any(options::Hit::is_model);
         signs.calls |= out.calls.addressed;
-        if !signs.certain && signs.models.is_empty() && !named {
+        if !signs.certain() && signs.models.is_empty() && !named {
             return self.unproven(&signs, &hits);
         }
         let mut values: Vec<&str> = hits.iter().filter(|hit| hit.is_model()).flat_map(|hit| &hit.values).map(Token::as_str).collect();
@@ -113,7 +113,7 @@ impl Reader<'_> {
         let repository =
             |value: &&str| matches!(ModelReference::parse(value), Ok(ParsedModel { reference: ModelReference::Hub { .. }, .. }));
         let addressed = named && out.calls.addressed && (out.calls.speaks || values.iter().any(repository));
-        let known = signs.likely
+        let known = signs.likely()
             || addressed
             || hosted_name
             || values.iter().any(|value| of_a_family(words, value) || is_file_of_weights(words, value));
@@ -194,7 +194,8 @@ impl Reader<'_> {
         // What is asked of a hosted service has a name there.
         said.claims(self, (hosted, false), role, does, &mut found);
         found.silent = None;
-        if !signs.certain && found.models.is_empty() && found.unresolved.is_empty() {
+        let certain = signs.certain();
+        if !certain && found.models.is_empty() && found.unresolved.is_empty() {
             return;
         }
         if does == Does::Run && named && !signs.calls {
@@ -204,8 +205,8 @@ impl Reader<'_> {
         if out.categories.is_empty() && !(client && called) {
             let model = found.models.iter().find_map(|claim| claim.evidence.first()).cloned();
             let open = found.unresolved.first().map(|open| self.evidence(&open.at, Source::Derived, "", ""));
-            let named = model.or(open).filter(|_| !signs.certain);
-            let grounds = if signs.certain { signs.proofs } else { signs.hints };
+            let named = model.or(open).filter(|_| !certain);
+            let grounds = if certain { signs.proofs } else { signs.hints };
             out.categories.extend(word.into_iter().chain(grounds).chain(named).map(|evidence| (category, evidence)));
         }
         out.does = out.does.or(Some(does));

@@ -142,7 +142,7 @@ impl Reason {
         match self {
             Self::ImageUnknown => "no runtime is known by this image, and the container starts no program that is known",
             Self::ImageDenied => "the image is listed as plumbing, a client or another product, not as a runtime",
-            Self::ImageWeak => "only a word of the image's name hints at the runtime, and the arguments are not the runtime's",
+            Self::ImageWeak => "only a word of the image's name hints at the runtime, and no argument is the runtime's",
             Self::OtherProgram => "the image holds the runtime, but the command starts something else",
             Self::NotAnEngine => "the program is known, and it does not run models itself",
             Self::ProgramUnknown => "the program is not known",
@@ -164,7 +164,9 @@ impl Reason {
             Self::UndefinedVariable => "nothing defines the variable",
             Self::Computed => "a branch or the output of a program decides, and no script is run to see which",
             Self::Unresolved => "the value comes out of something that is not read",
-            Self::UrlElsewhere => "the base URL leads to a server that is not the provider's, so the key is for that one",
+            Self::UrlElsewhere => {
+                "the base URL leads to a server that is not the provider's, so what is set for the service is for that one"
+            }
             Self::DummyKey => "a key that people write where a server wants one and reads none",
             Self::SwitchedOff => "a setting switches this service off, or chooses another one",
             Self::Outweighed => "another container does the object's main work",
@@ -293,6 +295,7 @@ impl Trace {
         found.considered.extend(models.map(|evidence| lost("model", evidence)));
         let runtimes = inventory.runtimes.iter().flat_map(|runtime| &runtime.finding.conflicts);
         found.considered.extend(runtimes.map(|evidence| lost("version", evidence)));
+        let served: HashSet<&str> = inventory.models.iter().flat_map(|model| &model.served).map(String::as_str).collect();
         let told: BTreeSet<&Locator> = inventory.models.iter().flat_map(|model| &model.finding.evidence).map(|known| &known.at).collect();
         let unknown: BTreeMap<&Locator, &str> = inventory.unresolved.iter().map(|entry| (&entry.at, entry.why.as_str())).collect();
         // Of several reasons at one place the surest is said.
@@ -308,7 +311,8 @@ impl Trace {
         }
         found.considered.retain(|entry| {
             let better = surest.get(&entry.at).is_some_and(|surest| *surest < guess(entry.reason));
-            let said = better || (guess(entry.reason) > 0 && (told.contains(&entry.at) || unknown.contains_key(&entry.at)));
+            let known = told.contains(&entry.at) || unknown.contains_key(&entry.at) || served.contains(entry.value.as_str());
+            let said = better || (guess(entry.reason) > 0 && known);
             let reported = unknown.get(&entry.at).is_some_and(|why| Reason::of_unresolved(why) == entry.reason);
             !said && !reported
         });

@@ -122,13 +122,16 @@ fn nameless(subject: &Subject<'_>) -> Vec<Problem> {
         let node = tree.at(tree.root(), &format!("/metadata/{member}"));
         node.is_some_and(|node| tree.text(node).is_none() && !tree.is_null(node))
     };
+    let problem =
+        |member: &str, message: String| Problem { at: Locator::scraped(Pointer::root().child("metadata").child(member)), message };
     let wrong = ["name", "namespace"].into_iter().filter(is_wrong);
-    wrong
-        .map(|member| Problem {
-            at: Locator::scraped(Pointer::root().child("metadata").child(member)),
-            message: format!("metadata.{member} is no text"),
-        })
-        .collect()
+    let mut out: Vec<Problem> =
+        wrong.map(|member| problem(member, format!("metadata.{member} is no text; words such as `n` and numbers want quotes"))).collect();
+    // A template of Helm whose placeholders stand in quotes is YAML none the less.
+    if subject.objects.first().is_some_and(|object| object.name.contains("{{")) {
+        out.push(problem("name", "the name is a template that nobody has filled in: scan the output of `helm template`".to_owned()));
+    }
+    out
 }
 
 /// The surest word that evidence supports.

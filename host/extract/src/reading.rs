@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
             }
             program.joins |= argv::joins(self.rules, &line);
             if let Some(package) = clues::installed(&self.rules.conventions.clues, &line).filter(|_| program.installs.is_none()) {
-                program.installs = Some(self.evidence(&package.at, package.source, "", package.as_str()));
+                program.installs = Some(self.evidence(&package.at, Source::Derived, "", package.as_str()));
             }
             let mut found = argv::find(self.rules, &line, &container.env);
             if !found.is_empty() {
@@ -465,7 +465,9 @@ impl<'a> Reader<'a> {
                 engine.map_or(rule.role, |index| if rule.role == Role::Main { self.rules.runtimes[index].role } else { rule.role })
             }),
         };
-        let ground = self.evidence(&launch.word.at, launch.word.source, "", &launch.by);
+        // What is known by the name of a file alone is concluded, not said.
+        let source = if launcher.anonymous { Source::Derived } else { launch.word.source };
+        let ground = self.evidence(&launch.word.at, source, "", &launch.by);
         if launch.does == Does::Tool {
             out.categories.extend(category.map(|category| (category, ground)));
             return;

@@ -22,12 +22,8 @@ pub(super) type Words = BTreeMap<String, (Locator, Source)>;
 /// What the variables, the arguments and the resources of a container show.
 #[derive(Default)]
 pub(super) struct Signs<'a> {
-    /// The program works with models, whichever they are.
-    pub(super) certain: bool,
     /// A variable that only programs around models have says so.
     pub(super) decided: bool,
-    /// It works with models if it names one.
-    pub(super) likely: bool,
     /// It has the address of something.
     pub(super) calls: bool,
     /// Roles of models that an address is called after.
@@ -49,16 +45,14 @@ pub(super) struct Signs<'a> {
 }
 
 impl Signs<'_> {
-    pub(super) fn proven(&mut self, by: impl IntoIterator<Item = Evidence>) {
-        let before = self.proofs.len();
-        self.proofs.extend(by);
-        self.certain |= self.proofs.len() > before;
+    /// The program works with models, whichever they are.
+    pub(super) fn certain(&self) -> bool {
+        !self.proofs.is_empty()
     }
 
-    fn hinted_at(&mut self, by: impl IntoIterator<Item = Evidence>) {
-        let before = self.hints.len();
-        self.hints.extend(by);
-        self.likely |= self.hints.len() > before;
+    /// It works with models if it names one.
+    pub(super) fn likely(&self) -> bool {
+        self.certain() || !self.hints.is_empty()
     }
 }
 
@@ -69,7 +63,7 @@ impl Reader<'_> {
         let mut signs = Signs { device: device.is_some(), ..Signs::default() };
         if self.container.duty == Duty::Engine && self.container.class == ContainerClass::Main {
             // The kind has the template for what runs the model.
-            signs.proven([self.evidence(&self.container.at, Source::CrdField, "", &self.container.template)]);
+            signs.proofs.push(self.evidence(&self.container.at, Source::Derived, "", &self.container.template));
         }
         // One variable alone is a weak sign: a token of the hub is in many a pod.
         let mut weak = Vec::new();
@@ -99,11 +93,11 @@ impl Reader<'_> {
             signs.called.extend(role_of(words, name).filter(|_| address));
             if !variable.secret && !store && asks_a_model(words, text, address) {
                 signs.asks = true;
-                signs.proven([sign(Source::EnvVarConvention)]);
+                signs.proofs.push(sign(Source::EnvVarConvention));
             }
             if !empty && words.decisive.iter().any(|phrase| has_phrase(name, phrase)) {
                 signs.decided = true;
-                signs.proven([sign(Source::EnvVarNamePresent)]);
+                signs.proofs.push(sign(Source::EnvVarNamePresent));
             }
             if held && !asked.contains(&written) {
                 if is_elsewhere(text) {
@@ -115,12 +109,12 @@ impl Reader<'_> {
             if hint {
                 weak.push(sign(Source::EnvVarNamePresent));
             } else if likely {
-                signs.hinted_at([sign(Source::EnvVarNamePresent)]);
+                signs.hints.push(sign(Source::EnvVarNamePresent));
             }
         }
         if let Some(token) = lines.iter().find_map(|line| argument_that_asks(words, line)) {
             signs.asks = true;
-            signs.proven([self.evidence(&token.at, token.source, "", token.as_str())]);
+            signs.proofs.push(self.evidence(&token.at, Source::Derived, "", token.as_str()));
         }
         signs.calls |= signs.asks;
         // A script sets variables for the programs that it starts.
@@ -131,15 +125,15 @@ impl Reader<'_> {
             let found = names.iter().filter_map(set);
             let found: Vec<_> = found.map(|variable| self.evidence(&variable.at, Source::EnvVarNamePresent, "", &variable.name)).collect();
             signs.trains = true;
-            signs.proven(found);
+            signs.proofs.extend(found);
         }
-        let device = device.map(|(name, place)| self.evidence(&place.at(), Source::ResourceRequest, "", name));
+        let device = device.map(|(name, place)| self.evidence(&place.at(), Source::Derived, "", name));
         signs.hinted = !weak.is_empty();
         if weak.len() > 1 || (signs.hinted && signs.device) {
-            signs.proven(weak.iter().cloned().chain(device.clone()));
+            signs.proofs.extend(weak.iter().cloned().chain(device.clone()));
         }
-        signs.hinted_at(weak);
-        signs.hinted_at(device);
+        signs.hints.extend(weak);
+        signs.hints.extend(device);
         signs
     }
 
@@ -148,7 +142,7 @@ impl Reader<'_> {
         let at = self.container.image.as_ref().map_or(&self.container.at, |written| &written.at);
         let image = |by: &str| self.evidence(at, Source::ImagePattern, "", by);
         if let Some(library) = images.iter().find(|found| found.strength > Strength::Weak) {
-            signs.proven([image(&library.pattern)]);
+            signs.proofs.push(image(&library.pattern));
         }
         let any = |set: &HashSet<String>| spoken.keys().find(|word| set.contains(*word));
         let begins = || spoken.keys().find(|word| words.beginnings.iter().any(|beginning| word.starts_with(beginning.as_str())));
@@ -163,19 +157,18 @@ impl Reader<'_> {
             proofs.extend(self.plain_word(words, lines));
         }
         if any(&words.fronts).is_none() {
-            signs.proven(proofs);
+            signs.proofs.extend(proofs);
         }
         let half = |word: &&String| words.half_words.contains(*word) || words.doubtful_words.contains(*word);
         let fetching = spoken.keys().find(|word| self.rules.conventions.fetching.contains(word));
         let halves: Vec<Evidence> = spoken.keys().filter(half).chain(fetching).filter_map(|word| self.word(spoken, word)).collect();
         // A client of the tools of machine learning that is called a trainer or a model.
         if halves.len() > 1 || (!halves.is_empty() && (signs.hinted || signs.device)) {
-            signs.proven(halves);
+            signs.proofs.extend(halves);
         }
-        signs.proven(self.variable_of(images, words));
-        signs.hinted_at(images.first().map(|found| image(&found.pattern)));
-        signs.hinted_at(any(&words.doubtful_words).and_then(|word| self.word(spoken, word)));
-        signs.likely |= signs.certain;
+        signs.proofs.extend(self.variable_of(images, words));
+        signs.hints.extend(images.first().map(|found| image(&found.pattern)));
+        signs.hints.extend(any(&words.doubtful_words).and_then(|word| self.word(spoken, word)));
     }
 
     /// A word, where it stands.
@@ -265,7 +258,8 @@ pub(super) fn names_of_programs(line: &CommandLine, out: &mut Words) {
     let address = |text: &str| text.split_once(':').is_some_and(|(_, rest)| rest.contains('/'));
     for token in line.tokens.iter().take(3).filter(|token| !token.as_str().starts_with('-')).take(2) {
         if !address(token.as_str()) {
-            add_words(out, base_name(token.as_str()), &token.at, token.source);
+            // What a program is called is less than what it is told.
+            add_words(out, base_name(token.as_str()), &token.at, Source::Derived);
         }
     }
 }
@@ -303,7 +297,7 @@ fn has_phrase(name: &str, phrase: &str) -> bool {
 
 /// Whether a switch is off.
 fn is_off(value: &str) -> bool {
-    ["false", "off", "no", "0", "disabled"].iter().any(|word| value.eq_ignore_ascii_case(word))
+    ["false", "off", "no", "0", "disabled", "none", "null"].iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 
 /// The address of a server in a variable that is called like one that holds a model.

@@ -179,7 +179,7 @@ fn what_made_a_workload_one_of_ai_stands_beside_its_category() {
     );
     assert_eq!(
         said("{name: a, image: 'acme/app:1', command: [python, serve_llm.py]}"),
-        ["inference container_arg serve /command/1", "inference container_arg llm /command/1"]
+        ["inference derived serve /command/1", "inference derived llm /command/1"]
     );
     assert_eq!(
         said("{name: a, image: 'acme/app:1', env: [{name: HF_HOME, value: /x}, {name: LLM_CACHE, value: /y}]}"),
@@ -187,14 +187,11 @@ fn what_made_a_workload_one_of_ai_stands_beside_its_category() {
     );
     assert_eq!(
         said("{name: a, image: 'acme/app:1', env: [{name: MODEL_ID, value: org/m}], resources: {limits: {nvidia.com/gpu: 1}}}"),
-        [
-            "inference resource_request nvidia.com/gpu /resources/limits/nvidia.com~1gpu",
-            "inference env_var_convention MODEL_ID /env/0/value"
-        ]
+        ["inference derived nvidia.com/gpu /resources/limits/nvidia.com~1gpu", "inference env_var_convention MODEL_ID /env/0/value"]
     );
     assert_eq!(
         said("{name: a, image: 'acme/app:1', command: [sh, -c, 'pip install -q transformers==4 && python app.py']}"),
-        ["inference shell_script transformers==4 /command/2"]
+        ["inference derived transformers==4 /command/2"]
     );
     // A program that is known says it by its own words, an image by its pattern, a client by what it calls.
     assert_eq!(said("{name: a, image: 'acme/app:1', command: [vllm, serve, org/m]}"), ["inference container_arg vllm /command/0"]);

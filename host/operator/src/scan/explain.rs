@@ -206,7 +206,7 @@ impl Told {
             role: None,
             version: None,
             confidence: evidence.iter().map(|piece| piece.source.confidence()).max().unwrap_or(Confidence::Unresolved).as_str(),
-            evidence: evidence.iter().map(|evidence| piece(evidence, &places)).collect(),
+            evidence: evidence.iter().map(|evidence| piece(evidence, "category", &places)).collect(),
         };
         self.facts.extend(inventory.categories.iter().map(category));
         let fact = |fact: &Fact, role, version: Option<&String>| ToldFact {
@@ -215,7 +215,7 @@ impl Told {
             role,
             version: version.map(|version| clean(version)),
             confidence: fact.confidence.as_str(),
-            evidence: fact.evidence.iter().map(|evidence| piece(evidence, &places)).collect(),
+            evidence: fact.evidence.iter().map(|evidence| piece(evidence, fact.key.class.as_str(), &places)).collect(),
         };
         self.facts.extend(inventory.models.iter().map(|model| fact(&model.finding, Some(model.role.as_str()), model.revision.as_ref())));
         self.facts.extend(inventory.runtimes.iter().map(|runtime| fact(&runtime.finding, None, runtime.version.as_ref())));
@@ -241,7 +241,8 @@ impl Told {
         }));
         self.not_reported.extend(explanation.considered.iter().map(|entry| ToldConsidered {
             what: entry.what,
-            value: named(&entry.by, &entry.value),
+            // Names of runtimes, services and categories are ours, whatever the name of what they go by.
+            value: if OURS.contains(&entry.what) { clean(&entry.value) } else { named(&entry.by, &entry.value) },
             by: clean(&entry.by),
             reason: entry.reason.as_str(),
             because: entry.reason.sentence(),
@@ -341,9 +342,12 @@ fn short(text: &str) -> std::borrow::Cow<'_, str> {
     truncate(text, if text.contains(char::is_whitespace) { 100 } else { 400 })
 }
 
-fn piece(evidence: &Evidence, places: &Places<'_>) -> ToldEvidence {
+/// What has names that this program gives.
+const OURS: [&str; 4] = ["category", "runtime", "service", "version"];
+
+fn piece(evidence: &Evidence, class: &str, places: &Places<'_>) -> ToldEvidence {
     ToldEvidence {
-        value: named(&evidence.by, &evidence.value),
+        value: if OURS.contains(&class) { clean(&evidence.value) } else { named(&evidence.by, &evidence.value) },
         by: clean(&evidence.by),
         source: evidence.source.as_str(),
         confidence: f64::from(evidence.source.hundredths()) / 100.0,

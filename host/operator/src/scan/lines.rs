@@ -44,7 +44,8 @@ impl Lines {
             node = match &node.inner {
                 Inner::Scalar => return None,
                 Inner::Items(items) => items.get(token.parse::<usize>().ok()?)?,
-                Inner::Members(members) => &members.iter().find(|(key, _)| *key == token)?.1,
+                // Of a key that is given twice the last counts.
+                Inner::Members(members) => &members.iter().rev().find(|(key, _)| *key == token)?.1,
             };
         }
         usize::try_from(node.line).ok().filter(|line| *line > 0).map(|line| line + self.before)
