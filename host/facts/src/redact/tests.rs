@@ -467,25 +467,6 @@ fn a_text_that_was_redacted_stays_as_it_is() {
 }
 
 #[test]
-fn a_uri_as_identity_has_no_credentials() {
-    for (uri, expected) in [
-        ("s3://bucket/model", "s3://bucket/model"),
-        ("https://u:p@h/model", "https://h/model"),
-        ("https://h/m?version=3", "https://h/m?version=3"),
-        ("https://h/m?version=3&token=abc", "https://h/m?version=3"),
-        ("https://h/m?token=abc#part", "https://h/m#part"),
-        ("https://h/m#token=abc", "https://h/m"),
-        ("https://h/m?version=3#key=abc&x=1", "https://h/m?version=3"),
-        ("https://h/m?version=3#token", "https://h/m?version=3#token"),
-        ("https://h/m?X-Amz-Date=1&X-Amz-Signature=2&X-Amz-Expires=3#part", "https://h/m"),
-        ("https://n.blob.core.windows.net/c/m?sv=1&se=2&sig=3", "https://n.blob.core.windows.net/c/m"),
-        ("oci://r/x@sha256:abc", "oci://r/x@sha256:abc"),
-    ] {
-        assert_eq!(strip_uri(uri), expected);
-    }
-}
-
-#[test]
 fn long_text_is_cut_between_characters_and_marked() {
     assert_eq!(truncate("äöü", 3), "äöü");
     assert_eq!(truncate("äöü", 2), "äö...[truncated]");

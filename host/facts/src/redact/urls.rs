@@ -260,3 +260,27 @@ pub fn strip_uri(uri: &str) -> Cow<'_, str> {
     }
     Cow::Owned(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uri_as_identity_has_no_credentials() {
+        for (uri, expected) in [
+            ("s3://bucket/model", "s3://bucket/model"),
+            ("https://u:p@h/model", "https://h/model"),
+            ("https://h/m?version=3", "https://h/m?version=3"),
+            ("https://h/m?version=3&token=abc", "https://h/m?version=3"),
+            ("https://h/m?token=abc#part", "https://h/m#part"),
+            ("https://h/m#token=abc", "https://h/m"),
+            ("https://h/m?version=3#key=abc&x=1", "https://h/m?version=3"),
+            ("https://h/m?version=3#token", "https://h/m?version=3#token"),
+            ("https://h/m?X-Amz-Date=1&X-Amz-Signature=2&X-Amz-Expires=3#part", "https://h/m"),
+            ("https://n.blob.core.windows.net/c/m?sv=1&se=2&sig=3", "https://n.blob.core.windows.net/c/m"),
+            ("oci://r/x@sha256:abc", "oci://r/x@sha256:abc"),
+        ] {
+            assert_eq!(strip_uri(uri), expected);
+        }
+    }
+}
