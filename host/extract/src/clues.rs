@@ -170,9 +170,9 @@ impl Reader<'_> {
         if role == Role::Target && !hosted {
             // A client calls each of the models that it names.
             let (told, open): (Vec<_>, Vec<_>) = guesses.into_iter().partition(|(rank, _)| *rank <= NAME);
-            for (_, variable) in told {
-                // What lies in a volume of its own it loads itself, whatever else it calls.
-                let own = storage::is_mounted(self.container, &variable.value.text);
+            for (index, (_, variable)) in told.into_iter().enumerate() {
+                // What lies in a volume of its own it loads itself, whatever else it calls. Nobody names hundreds.
+                let own = index < MAX_OWN && storage::is_mounted(self.container, &variable.value.text);
                 self.second_model(variable, if own { Role::Main } else { Role::Target }, &mut found);
             }
             guesses = open;
@@ -411,6 +411,9 @@ fn of_a_family(words: &ClueWords, text: &str) -> bool {
         .iter()
         .any(|family| id.strip_prefix(family.as_str()).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic())))
 }
+
+/// Most models of a client that are looked for among its volumes.
+const MAX_OWN: usize = 64;
 
 /// Rank of a path, by [`Reader::rank`].
 const PATH: u8 = 2;

@@ -231,7 +231,8 @@ impl<'a> Reader<'a> {
             }
             program.joins |= argv::joins(self.rules, &line);
             if let Some(package) = clues::installed(&self.rules.conventions.clues, &line).filter(|_| program.installs.is_none()) {
-                program.installs = Some(self.evidence(&package.at, Source::Derived, "", package.as_str()));
+                let name = package.as_str().split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).next();
+                program.installs = Some(self.evidence(&package.at, Source::Derived, "", name.unwrap_or_default()));
             }
             let mut found = argv::find(self.rules, &line, &container.env);
             if !found.is_empty() {

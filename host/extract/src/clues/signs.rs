@@ -114,7 +114,10 @@ impl Reader<'_> {
         }
         if let Some(token) = lines.iter().find_map(|line| argument_that_asks(words, line)) {
             signs.asks = true;
-            signs.proofs.push(self.evidence(&token.at, Source::Derived, "", token.as_str()));
+            // The option alone: an address may hold what nobody should see.
+            let option = token.as_str().split_once('=').map_or("", |(name, _)| name);
+            let option = if option.starts_with("--") { option } else { "" };
+            signs.proofs.push(self.evidence(&token.at, Source::Derived, "", option));
         }
         signs.calls |= signs.asks;
         // A script sets variables for the programs that it starts.
