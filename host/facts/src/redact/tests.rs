@@ -181,7 +181,7 @@ fn credentials_in_a_query_are_cut_and_the_rest_stays() {
             "https://b.s3.amazonaws.com/m?X-Amz-Date=2026&X-Amz-Signature=[REDACTED:query-credential]&x=1",
         ),
         ("https://a/b#access_token=abc&state=1", "https://a/b#access_token=[REDACTED:query-credential]&state=1"),
-        ("https://a/b#code=9", "https://a/b#code=9"),
+        ("https://a/b#code=9", "https://a/b#code=[REDACTED:query-credential]"),
         ("https://a/b?access_token=abc#frag", "https://a/b?access_token=[REDACTED:query-credential]#frag"),
         ("https://a/b?x=1&key=abc&code=9", "https://a/b?x=1&key=[REDACTED:query-credential]&code=[REDACTED:query-credential]"),
         ("'https://a/b?sv=1&sig=a%2Fb'", "'https://a/b?sv=1&sig=[REDACTED:query-credential]'"),

@@ -196,7 +196,7 @@ fn query(text: &str, found: &mut Vec<Secret>) {
         if ends_word(byte) {
             in_query = false;
         }
-        in_query |= byte == b'?';
+        in_query |= matches!(byte, b'?' | b'#');
         // A token of OAuth's implicit flow stands in the fragment.
         if !matches!(byte, b'?' | b'&' | b'#') {
             continue;
