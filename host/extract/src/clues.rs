@@ -216,6 +216,10 @@ impl Reader<'_> {
 
     /// What would name a model, were there anything else that shows that the program works with models.
     fn unproven(&self, signs: &Signs<'_>, hits: &[options::Hit]) {
+        // Most containers come here, and nobody asks of most.
+        if !self.trace.is_on() {
+            return;
+        }
         let option = |hit: &'_ options::Hit| {
             let by = hit.by.clone();
             hit.values.iter().map(move |value| (value.at.clone(), value.as_str().to_owned(), by.clone())).collect::<Vec<_>>()
